@@ -10,7 +10,7 @@ from typing import Any
 from baton.bootstrap import count, logger
 from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.access.token import Credentials, credentials_from
+from baton.domain.access.token import credentials_from
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from baton.services.access.limit_caller import caller_must_have_room
@@ -64,21 +64,18 @@ class App:
         deps, by, found = self._wire(), NOBODY, self.routes.find(request.method, request.path)
         if deps.learns_its_url:
             deps = deps.at(request.url_id)
-        if (link := console_links.page_asked_for(request, found)) is not None:
+        if found is not None and found[0].page and (link := console_links.page_asked_for(request, *found)):
             return link
         if found is None or found[0].needs_token:
-            deps, by = admit(deps, self._shown(request))
+            has_cookie = self.takes_cookies and request.is_by_cookie
+            shown = session_cookie.shown_by(request) if has_cookie else credentials_from(request.authorization)
+            deps, by = admit(deps, shown)
         route, params = found or self.routes.refuse(request.path, self._elsewhere)
         logger().append_keys(route=route.name, workspace=by.workspace, principal=by.key)
         if route.needs_token:
             caller_must_have_room(deps, by, request.size)
         answer = answered(route, params, deps, by, request)
         return etags.tagged(answer, by, request) if route.is_tagged else answer
-
-    def _shown(self, request: Request) -> Credentials | None:
-        if self.takes_cookies and session_cookie.is_named(request):
-            return session_cookie.shown_by(request)
-        return credentials_from(request.authorization)
 
     def has_route_of(self, event: Mapping[str, Any]) -> bool:
         """True if the request is for a route of this app. Never raises: a malformed event is for none."""

@@ -20,12 +20,9 @@ VARY = "Accept, Authorization, Baton-Session"
 _HTML, _JSON = ("text/html", "text/*", "*/*"), ("application/json", "application/*", "*/*")
 
 
-def page_asked_for(request: Request, found: tuple[Endpoint, dict[str, str]] | None) -> answers.Answer | None:
-    """Returns the way to the console for a browser that follows a link to a thing of the API; None for all others."""
-    if found is None or found[0].page is None or not _is_browser(request):
-        return None
-    route, params = found
-    if any(not re.fullmatch(PATTERNS[name], value) for name, value in params.items()):
+def page_asked_for(request: Request, route: Endpoint, params: Mapping[str, str]) -> answers.Answer | None:
+    """Returns the way to the console for a browser that follows a link to what the route answers; None for others."""
+    if not _is_browser(request) or any(not re.fullmatch(PATTERNS[name], value) for name, value in params.items()):
         return None
     # From the address that the browser knows: a front door may have taken the beginning of the path away.
     up = "../" * (request.path.count("/") - 1)

@@ -17,6 +17,7 @@ from rest.errors import MalformedJson, NotAuthenticated
 from rest.strict_json import MAX_BYTES, too_large
 
 MAX_QUERY_FIELDS = 100
+SESSION = "baton-session"
 # The length of base 64, with room for padding.
 MAX_ENCODED = MAX_BYTES * 4 // 3 + 4
 # The marks that are scanned in an oversized body without a token.
@@ -61,6 +62,11 @@ class Request:
         if not header:
             raise NotAuthenticated
         return header
+
+    @property
+    def is_by_cookie(self) -> bool:
+        """True if a page of the console names its session (``session_cookie``). ``Authorization`` goes before that."""
+        return self.header(SESSION) is not None and not self.header("authorization")
 
     @property
     def size(self) -> int:

@@ -160,6 +160,7 @@ class Endpoint:
     # Returns the tag of what would be answered now, from less than the answer takes. Asked where the caller has a tag.
     tag: Callable[[Deps, Call[Any, Any]], str] | None = None
     made_of_tasks: bool = False  # a caller may take an answer that is 30 s old (``conditional_answers``)
+    opens_session: bool = False  # for a page as well, whose browser keeps it in a cookie
     page: str | None = None  # where the console shows what its answer shows (``console_links``)
     waits: bool = False  # the agent may be switched off during the call, so it is checked again afterwards
     pattern: re.Pattern[str] = field(repr=False)
@@ -196,7 +197,7 @@ class Endpoint:
             body_hash=body_hash,
             idempotency_key=request.idempotency_key(by, body_hash, now) if self.is_idempotent else None,
             request_id=request_id(request.event),
-            wants_cookie=session_cookie.is_wanted(request),
+            wants_cookie=self.opens_session and session_cookie.is_wanted(request),
         )
 
     def _body(self, request: Request) -> JsonBody:

@@ -13,9 +13,9 @@ from datetime import datetime
 from baton.domain import errors
 from baton.domain.access.token import Credentials, Token, digest, secret_of
 from rest.errors import NotAuthenticated
-from rest.request import Request
+from rest.request import SESSION, Request
 
-HEADER, NEW = "baton-session", "new"
+NEW = "new"
 # Browsers take a cookie of this name for this host alone, over TLS, or to this machine.
 PREFIX = "__Host-baton-"
 _KEPT = "Path=/; Secure; HttpOnly; SameSite=Strict"
@@ -31,14 +31,9 @@ class ForeignPage(errors.Forbidden):
         super().__init__("A session in a cookie is used by pages of this origin alone, as their browser says.")
 
 
-def is_named(request: Request) -> bool:
-    """True for a request by a session in a cookie, or for one. ``Authorization`` goes before it."""
-    return request.header(HEADER) is not None and not request.header("authorization")
-
-
 def is_wanted(request: Request) -> bool:
     """True if the session that is opened is to be kept in a cookie. Raises ``ForeignPage``."""
-    if request.header(HEADER) != NEW:
+    if request.header(SESSION) != NEW:
         return False
     _must_be_own_page(request)
     return True
@@ -48,7 +43,7 @@ def shown_by(request: Request) -> Credentials:
     """Returns what the cookie of the named session shows; the session's id comes from the header, never from a cookie.
     Raises ``ForeignPage``, and ``NotAuthenticated`` unless there is exactly one such cookie."""
     _must_be_own_page(request)
-    named = request.header(HEADER) or ""
+    named = request.header(SESSION) or ""
     found = [value for name, value in _cookies(request) if name == PREFIX + named]
     if not _ID.match(named) or len(found) != 1 or not _SECRET.match(found[0]):
         raise NotAuthenticated

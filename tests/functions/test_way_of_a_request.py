@@ -17,8 +17,8 @@ NAMES = ("frames to the put", "files to the put", "lines", "of more than one sta
 BOUNDS: dict[str, tuple[int, ...]] = {
     "marker": (10, 7, 920, 150, 88, 17),
     "approval": (11, 7, 730, 132, 63, 17),
-    "claim": (11, 7, 895, 150, 85, 17),
-    "completion": (10, 7, 888, 150, 72, 17),
+    "claim": (11, 7, 897, 150, 85, 17),
+    "completion": (10, 7, 890, 150, 72, 17),
     "tool call": (9, 6, 1_725, 284, 156, 17),
 }
 

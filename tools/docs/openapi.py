@@ -117,7 +117,6 @@ BATON_SESSION = {
     "`foreign_origin` to others.",
     "schema": {"const": "new"},
 }
-OPEN_SESSIONS = {"/sessions", "/sessions/redeem"}
 IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
@@ -273,7 +272,7 @@ def _parameters(route: Endpoint, schemas: Schemas) -> list[dict[str, Any]]:
         "NotionSignature": _is_signed(route),
         "IfNoneMatch": route.is_tagged,
         "CacheControl": route.made_of_tasks,
-        "BatonSession": route.path in OPEN_SESSIONS,
+        "BatonSession": route.opens_session,
     }
     if route.needs_token and _kind_of(route) == "mcp":
         named |= dict.fromkeys(MCP_HEADERS, True)

@@ -37,6 +37,7 @@ class RedeemRequest(models.Body):
     answers={201: views.NewSession},
     only=routing.human("open a session"),
     is_idempotent=False,
+    opens_session=True,
 )
 def open_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Exchange a token for a session: a token of the same human that lasts for 15 minutes and is renewed while it is in
@@ -83,6 +84,7 @@ def create_session_code(deps: Deps, call: routing.Call[models.NoFields, None]) -
     refusals=(403,),
     is_idempotent=False,
     needs_token=False,
+    opens_session=True,
 )
 def redeem_a_session_code(deps: Deps, call: routing.Call[RedeemRequest, None]) -> answers.Answer:
     """Exchange a code for a session of the human who made it. Takes no token. Of all who show the code exactly one gets

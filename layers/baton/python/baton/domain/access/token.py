@@ -4,10 +4,10 @@ exchanged for another one (docs/decisions/067-sessions-are-short-tokens.md)."""
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hmac import compare_digest
 
 from baton.domain import times
 from baton.domain.access.principal import Principal, PrincipalKind
@@ -54,8 +54,7 @@ class Token:
         return self.session_of is not None
 
     def admits(self, shown: Credentials, now: datetime) -> bool:
-        is_fit = hmac.compare_digest(self.digest, shown.digest)
-        return is_fit and self.in_cookie is shown.in_cookie and self.is_active(now)
+        return self.in_cookie is shown.in_cookie and compare_digest(self.digest, shown.digest) and self.is_active(now)
 
     def is_active(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
