@@ -25,11 +25,11 @@ export function Results({ query }) {
   const search = useSearch(searchPath({ ...Object.fromEntries(ASKED.map((name) => [name, query[name]])), since }));
   const canGoOn = !search.isSearching && Boolean(search.next);
   useKeys("Search", canGoOn ? { o: { does: "search older ones", run: search.goOn } } : {});
-  const { items, next, isSearching, problem } = search;
+  const { items, next, isSearching, problem, searchedTo } = search;
   const isAny = items.length > 0;
-  const count = `${items.length.toLocaleString()}${next === null ? "" : "+"} found. `;
+  const count = searchedTo === null ? "" : `${items.length.toLocaleString()}${next === null ? "" : "+"} found. `;
   const on = canGoOn && html`<button type="button" onClick=${search.goOn}>Search older ones <${Key}>o<//></button>`;
-  return html`<p class="row far"><span role="status">${problem ? "" : count}${frontier(search)}</span>${isAny && on}</p>
+  return html`<p class="row far"><span role="status">${count}${frontier(search)}</span>${isAny && on}</p>
     <${Trouble} of=${problem} what="It can't be searched." />
     ${problem && html`<button type="button" onClick=${search.goOn}>Try again</button>`}
     ${isAny ? html`<${Table} label="Tasks found" columns=${COLUMNS} rows=${items}
