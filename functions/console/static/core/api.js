@@ -60,14 +60,15 @@ export async function read(path, stop) {
   return { status: response.status, body };
 }
 
-/** @param {string} path @param {AbortSignal} [stop] @param {string} [session] in whose name, before this tab is anybody's
- * @returns {Promise<any>} */
+/** `session`: in whose name, before this tab is anybody's.
+ * @param {string} path @param {AbortSignal} [stop] @param {string} [session] @returns {Promise<any>} */
 export async function get(path, stop, session) {
-  return session ? content(await sent("GET", path, stop ? { signal: stop } : {}, session), session) : (await read(path, stop)).body;
+  if (!session) return (await read(path, stop)).body;
+  return content(await sent("GET", path, stop ? { signal: stop } : {}, session), session);
 }
 
-/** `leaving`: sent though the page goes away. `session`: whose change it is, "" for nobody's; otherwise that of the session that
- * is there when it is asked for, also when it is sent again later.
+/** `leaving`: sent though the page goes away. `session`: whose change it is, "" for nobody's; otherwise that of the session
+ * that is there when it is asked for, also when it is sent again later.
  * @typedef {{key?: string, session?: string, leaving?: boolean, headers?: Record<string, string>}} How */
 
 /** A change. A lost answer is asked for again under the same key, so nothing is done twice.
@@ -125,9 +126,11 @@ function mayRepeat(method, problem) {
   return problem.status === 503 || (method !== "PUT" && (problem.status === 0 || problem.status === 502));
 }
 
-/** @param {Method} method @param {string} path @param {RequestInit} init @param {string | null} session @returns {Promise<Response>} */
+/** @param {Method} method @param {string} path @param {RequestInit} init @param {string | null} session
+ * @returns {Promise<Response>} */
 async function sent(method, path, init, session) {
-  const headers = { ...(session ? { "Baton-Session": session } : {}), .../** @type {Record<string, string>} */ (init.headers) };
+  const given = /** @type {Record<string, string>} */ (init.headers);
+  const headers = { ...(session ? { "Baton-Session": session } : {}), ...given };
   let response;
   try {
     const how = /** @type {RequestInit} */ ({ credentials: "same-origin", redirect: "error", cache: "no-store" });

@@ -1,5 +1,5 @@
-/** Who is signed in, in this tab. A session's secret is in a cookie that no script can read; a tab knows the session's id, and
- * names it with each request. Tabs share what there is (`sessions.js`): signing out ends it in all of them. */
+/** Who is signed in, in this tab. A session's secret is in a cookie that no script can read; a tab knows the session's
+ * id, and names it with each request. Tabs share what there is (`sessions.js`): signing out ends it in all of them. */
 import { signal, computed } from "../lib.js";
 import { change, credentials, forget, pause } from "./api.js";
 import { leadTo } from "./router.js";
@@ -8,8 +8,8 @@ import { reader } from "./whose.js";
 
 /** @typedef {import("./sessions.js").Session} Session */
 /** Whom a link signs in. @typedef {{code: string, who: string, workspace: string}} Offer */
-/** What a part of the page does when a session ends: it forgets what it holds of it, and returns what is lost by that, as
- * sentences. `id`: the session's while it is still good, for what must be sent before; null once it is over.
+/** What a part of the page does when a session ends: it forgets what it holds of it, and returns what is lost by that,
+ * as sentences. `id`: the session's while it is still good, for what must be sent before; null once it is over.
  * @typedef {(id: string | null) => string[] | Promise<string[]> | void} Ending */
 
 /** A session is renewed once less than this is left of it. */
@@ -18,7 +18,7 @@ const LOOKED_AT_SECONDS = 20;
 /** As long as a person may wait for a sign-out whose requests nothing answers. */
 const LEAVING_MS = 7000;
 const OVER = "Your session is over. Sign in again to go on where you were.";
-const NO_COOKIE = "This browser has no cookie of your session: it was cleared, or the browser takes none. Sign in again.";
+const NO_COOKIE = "This browser has no cookie of your session: it was cleared, or it takes none. Sign in again.";
 const ELSEWHERE = "Your session is over: it was ended in another tab.";
 const NEW = { "Baton-Session": "new" };
 
@@ -40,7 +40,8 @@ export const sessionId = computed(() => session.value?.id ?? "");
 const endings = [];
 /** @type {((isSame: boolean) => void)[]} */
 const beginnings = [];
-/** Whose session was the last one of this page, and where it was left. @type {{who: string, workspace: string, hash: string} | null} */
+/** Whose session was the last one of this page, and where it was left.
+ * @type {{who: string, workspace: string, hash: string} | null} */
 let last = null;
 
 /** What outlives a part of a page and belongs to a session registers here. @param {Ending} ending */
@@ -110,8 +111,9 @@ export async function lookAt(code) {
   return { code, who: principal.id, workspace: principal.workspace };
 }
 
-/** Signs this tab in by a code: whose it was before stays signed in elsewhere. Who is here already goes on, and leaves the code
- * as it was. Throws where something was lost by the change: it is told before, and the code is still good. @param {Offer} offer */
+/** Signs this tab in by a code: whose it was before stays signed in elsewhere. Who is here already goes on, and leaves
+ * the code as it was. Throws where something was lost by the change: it is told before, and the code is still good.
+ * @param {Offer} offer */
 export async function redeem(offer) {
   const there = sessionOf(offer);
   await leave();
@@ -119,7 +121,8 @@ export async function redeem(offer) {
   else opened(await change("POST", "/sessions/redeem", { code: offer.code }, { session: "", headers: NEW }));
 }
 
-/** This tab goes on as somebody else who is signed in here; null: as whoever signs in next. @param {string | null} id */
+/** This tab goes on as somebody else who is signed in here; null: as whoever signs in next.
+ * @param {string | null} id */
 export async function changeTo(id) {
   await leave();
   const found = id === null ? null : kept(id);
@@ -175,7 +178,8 @@ async function renew(before) {
   }
 }
 
-/** @param {{session_id: string, expires_at: string, ends_at: string, principal: {id: string, workspace: string}}} answer */
+/** @param {{session_id: string, expires_at: string, ends_at: string,
+ *   principal: {id: string, workspace: string}}} answer */
 function opened({ session_id: id, expires_at, ends_at, principal }) {
   const made = { id, who: principal.id, workspace: principal.workspace, expires_at, ends_at };
   share(made);

@@ -1,5 +1,6 @@
-/** The sessions of this browser, as its tabs know them: ids, whose, where, until when. What shows one is in a cookie that no
- * page can read. A tab names one of them, and stays with it (docs/decisions/101-a-session-that-no-page-can-read.md). */
+/** The sessions of this browser, as its tabs know them: ids, whose, where, until when. What shows one is in a cookie
+ * that no page can read. A tab names one of them, and stays with it
+ * (docs/decisions/101-a-session-that-no-page-can-read.md). */
 import { ROOT } from "./api.js";
 
 /** @typedef {{id: string, who: string, workspace: string, expires_at: string, ends_at: string}} Session */
@@ -44,7 +45,8 @@ export function pin(pin) {
 }
 
 /** The same person's, in the same workspace. @param {{who: string, workspace: string}} of */
-export const sessionOf = (of) => sessions().find((each) => each.who === of.who && each.workspace === of.workspace) ?? null;
+export const sessionOf = ({ who, workspace }) => (
+  sessions().find((each) => each.who === who && each.workspace === workspace) ?? null);
 
 /** @param {Storage} storage @param {string} key @returns {any} */
 function read(storage, key) {

@@ -1,5 +1,5 @@
-/** Browser notifications, for what a person has chosen on this device: each thing once, whatever tabs there are, and none while
- * one of them is looked at. */
+/** Browser notifications, for what a person has chosen on this device: each thing once, whatever tabs there are, and
+ * none while one of them is looked at. */
 import { effect, signal } from "../lib.js";
 import { ROOT } from "./api.js";
 import { go } from "./router.js";
@@ -36,9 +36,10 @@ export function choose(choice, isOn) {
 /** While a tab is looked at it holds this, together with others: a person reads it there. */
 function holdWhileSeen() {
   if (document.visibilityState !== "visible") return;
-  void navigator.locks.request(SEEN, { mode: "shared" }, () => new Promise((/** @type {(_: void) => void} */ release) => {
+  const untilHidden = () => new Promise((/** @type {(_: void) => void} */ release) => {
     document.addEventListener("visibilitychange", () => release(), { once: true });
-  }));
+  });
+  void navigator.locks.request(SEEN, { mode: "shared" }, untilHidden);
 }
 
 /** Tells as long as the page is there. */
@@ -55,14 +56,16 @@ export function keepTelling() {
 function news({ needs, questions, alerts }) {
   return [
     ...needs.filter((task) => URGENT.includes(task.priority)).map((task) => /** @type {News} */ ({
-      id: task.id, of: "urgent", says: `${task.priority} to approve: ${task.title}`, path: "/approvals", query: { task: task.id },
+      id: task.id, of: "urgent", says: `${task.priority} to approve: ${task.title}`, path: "/approvals",
+      query: { task: task.id },
     })),
     ...questions.filter(isForMe).map((asked) => /** @type {News} */ ({
       id: asked.id, of: "questions", says: `${asked.agent} asks: ${asked.text}`, path: "/approvals",
       query: { question: asked.id, of: asked.task_id },
     })),
     ...alerts.filter((alert) => alert.severity === "critical").map((alert) => /** @type {News} */ ({
-      id: alert.id, of: "critical", says: `Critical: ${alert.kind.replaceAll("_", " ")}`, path: "/alerts", query: { alert: alert.id },
+      id: alert.id, of: "critical", says: `Critical: ${alert.kind.replaceAll("_", " ")}`, path: "/alerts",
+      query: { alert: alert.id },
     })),
   ];
 }
@@ -89,7 +92,8 @@ async function tell(found, key) {
 function show({ id, says, path, query }) {
   if (Notification.permission !== "granted") return;
   const text = plain(says);
-  const shown = new Notification("Baton", { tag: id, body: text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text });
+  const body = text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
+  const shown = new Notification("Baton", { tag: id, body });
   shown.onclick = () => { window.focus(); go(path, query); shown.close(); };
 }
 

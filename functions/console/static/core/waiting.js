@@ -1,5 +1,5 @@
-/** What waits for a person, for the navigation, the tab's title and icon. A tab that nobody sees counts as well: when it rings,
- * and of several the first one alone, which tells the others. */
+/** What waits for a person, for the navigation, the tab's title and icon. A tab that nobody sees counts as well: when
+ * it rings, and of several the first one alone, which tells the others. */
 import { effect, signal } from "../lib.js";
 import { pause, Problem, read, ROOT } from "./api.js";
 import { isHeard, looked } from "./bell.js";
@@ -7,8 +7,8 @@ import { looksSoFar, nextLook } from "./live.js";
 import { sessionId } from "./session.js";
 
 /** One page of each list: `needs`, handoffs to approve; `more`: there are more than are listed.
- * @typedef {{needs: import("api").ListedTask[], questions: import("api").QuestionView[], alerts: import("api").AlertView[],
- *   reviews: import("api").ReviewView[], more: string[]}} Waiting */
+ * @typedef {{needs: import("api").ListedTask[], questions: import("api").QuestionView[],
+ *   alerts: import("api").AlertView[], reviews: import("api").ReviewView[], more: string[]}} Waiting */
 
 const EVERY_MS = 5000;
 /** Of a tab that nobody sees, however often it rings; and after a trouble. */

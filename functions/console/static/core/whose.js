@@ -5,19 +5,26 @@ import { matched, placeOf } from "./router.js";
 /** @typedef {import("./sessions.js").Session} Session */
 /** Pages of one thing, and where the API has it. @type {[string, string][]} */
 const THINGS = [
-  ["/tasks/:id", "/tasks/"], ["/reviews/:id", "/manual-reviews/"], ["/chat/:id", "/conversations/"], ["/memory/:id", "/blackboard/"],
+  ["/tasks/:id", "/tasks/"],
+  ["/reviews/:id", "/manual-reviews/"],
+  ["/chat/:id", "/conversations/"],
+  ["/memory/:id", "/blackboard/"],
 ];
 
-/** @param {Session[]} sessions the one that was used last first @param {string} hash @returns {Promise<Session | null>} */
+/** @param {Session[]} sessions the one that was used last first @param {string} hash
+ * @returns {Promise<Session | null>} */
 export async function reader(sessions, hash) {
   const path = apiPath(hash);
   if (path && sessions.length > 1) {
     for (const session of sessions) {
-      if (await get(path, undefined, session.id).then(() => true, (error) => error instanceof Problem && error.status === 0)) return session;
+      const isRead = get(path, undefined, session.id).then(() => true, isUnanswered);
+      if (await isRead) return session;
     }
   }
   return sessions[0] ?? null;
 }
+
+const isUnanswered = (/** @type {unknown} */ error) => error instanceof Problem && error.status === 0;
 
 /** @param {string} hash */
 function apiPath(hash) {

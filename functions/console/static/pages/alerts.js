@@ -19,11 +19,18 @@ const LISTS = /** @type {Record<string, string>} */ ({
 const MARKS = { critical: "✕", warning: "!", info: "i" };
 const URGENCY = ["critical", "warning", "info"];
 
-/** The gravest first; of equal ones the newest, as the list comes. @template {{severity: string}} T @param {T[]} alerts @returns {T[]} */
-export const urgentFirst = (alerts) => [...alerts].sort((one, other) => URGENCY.indexOf(one.severity) - URGENCY.indexOf(other.severity));
+const rank = (/** @type {{severity: string}} */ alert) => URGENCY.indexOf(alert.severity);
+/** The gravest first; of equal ones the newest, as the list comes.
+ * @template {{severity: string}} T @param {T[]} alerts @returns {T[]} */
+export const urgentFirst = (alerts) => [...alerts].sort((one, other) => rank(one) - rank(other));
+
+/** @type {[Verb, string, string][]} */
+const BULK = [["acknowledge", "Acknowledge", "a"], ["snooze", "Snooze", "s"], ["resolve", "Resolve", "r"]];
+/** @type {Record<string, string>} */
+const NONE = { open: "Nothing is wrong", snoozed: "None is snoozed" };
 
 const spelled = (/** @type {string} */ kind) => kind.replaceAll("_", " ");
-const isSnoozed = (/** @type {AlertView} */ alert) => alert.snoozed_until !== null && Date.parse(alert.snoozed_until) > Date.now();
+const isSnoozed = (/** @type {AlertView} */ { snoozed_until: at }) => at !== null && Date.parse(at) > Date.now();
 
 /** @param {{query: Record<string, string>}} props */
 export default function Alerts({ query }) {
@@ -32,7 +39,8 @@ export default function Alerts({ query }) {
   const [marked, setMarked] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
   const [answers, setAnswers] = useState(/** @type {import("./alerts/acts.js").Answers} */ (new Map()));
   const all = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));
-  const fit = all.filter((alert) => [alert.severity, ""].includes(query.severity ?? "") && [alert.kind, ""].includes(query.kind ?? ""));
+  const fit = all.filter(({ severity, kind }) => [severity, ""].includes(query.severity ?? "")
+    && [kind, ""].includes(query.kind ?? ""));
   const listed = useRef(/** @type {Set<string>} */ (new Set())); // one that has left the list is looked at no more
   for (const alert of all) listed.current.add(alert.id);
   const isLinked = query.alert && data && !listed.current.has(query.alert);
@@ -42,7 +50,9 @@ export default function Alerts({ query }) {
   const chosen = alerts.filter((alert) => marked.has(alert.id));
   const meant = (chosen.length > 0 ? chosen : at ? [at] : []).filter((alert) => alert.state !== "resolved");
   const index = at ? alerts.indexOf(at) : -1;
-  const move = (/** @type {number} */ by) => setQuery({ alert: alerts[Math.min(alerts.length - 1, Math.max(0, index + by))]?.id ?? null });
+  const move = (/** @type {number} */ by) => {
+    setQuery({ alert: alerts[Math.min(alerts.length - 1, Math.max(0, index + by))]?.id ?? null });
+  };
   useEffect(() => { if (at) document.getElementById(at.id)?.focus(); }, [at?.id]);
 
   const mark = (/** @type {string[]} */ ids, /** @type {boolean} */ isOn) => {
@@ -67,26 +77,30 @@ export default function Alerts({ query }) {
     r: { does: "resolve", run: act("resolve") },
     o: { does: "open its task", run: () => { if (at?.task_id) go(`/tasks/${at.task_id}`); } },
   });
-  const bulk = /** @type {[Verb, string, string][]} */ ([["acknowledge", "Acknowledge", "a"], ["snooze", "Snooze", "s"], ["resolve", "Resolve", "r"]]);
-  return html`<div class="head"><h1>Alerts</h1>${data && html`<span class="faint" role="status">${alerts.length}${fit.length < all.length ? ` of ${all.length}` : ""} shown</span>`}</div>
+  const shown = `${alerts.length}${fit.length < all.length ? ` of ${all.length}` : ""} shown`;
+  return html`<div class="head"><h1>Alerts</h1>${data && html`<span class="faint" role="status">${shown}</span>`}</div>
     <${Views} label="Which" of=${Object.keys(LISTS).map((each) => ({
-    name: each, href: address("/alerts", { ...query, alert: null, state: each === "open" ? null : each }), isChosen: each === state,
+    name: each,
+    href: address("/alerts", { ...query, alert: null, state: each === "open" ? null : each }),
+    isChosen: each === state,
   }))} />
     <${Filters} of=${all} query=${query} />
     <div class="row acts">
-      ${bulk.map(([verb, name, key]) => html`<button key=${verb} type="button" disabled=${meant.length === 0} onClick=${act(verb)}>${name}
-        ${chosen.length > 0 ? ` ${chosen.length}` : ""} <${Key}>${key}<//></button>`)}
+      ${BULK.map(([verb, name, key]) => html`<button key=${verb} type="button" disabled=${meant.length === 0}
+        onClick=${act(verb)}>${name}${chosen.length > 0 ? ` ${chosen.length}` : ""} <${Key}>${key}<//></button>`)}
       <button type="button" class="quiet" disabled=${alerts.length === 0}
-        onClick=${() => mark(alerts.map((alert) => alert.id), chosen.length === 0)}>${chosen.length > 0 ? "Mark none" : "Mark all"}</button>
+        onClick=${() => mark(alerts.map((alert) => alert.id), chosen.length === 0)}>
+        ${chosen.length > 0 ? "Mark none" : "Mark all"}</button>
     </div>
     <${Trouble} of=${problem} what="The list can't be read." />
     <${Trouble} of=${linked.problem} what="The alert of the address can't be read." />
-    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards alerts">${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert}
-      isAt=${alert === at} isMarked=${marked.has(alert.id)} mark=${mark} wrong=${answers.get(alert.id) ?? ""} then=${then} />`)}</ul>
+    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards alerts">
+        ${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} isAt=${alert === at}
+          isMarked=${marked.has(alert.id)} mark=${mark} wrong=${answers.get(alert.id) ?? ""} then=${then} />`)}</ul>
       ${data?.more && html`<p class="faint">There are more: these are the newest ${all.length}.</p>`}`
-    : !problem && html`<${Empty} title=${all.length > 0 ? "None fits" : state === "open" ? "Nothing is wrong" : "There is none"}>
-      <p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and services raise
-        ${" "}their own.</p><//>`}`;
+    : !problem && html`<${Empty} title=${all.length > 0 ? "None fits" : NONE[state] ?? "There is none"}>
+      <p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and
+        ${" "}services raise their own.</p><//>`}`;
 }
 
 /** @param {{of: AlertView[], query: Record<string, string>}} props */
@@ -96,29 +110,35 @@ function Filters({ of, query }) {
     setQuery({ [name]: /** @type {HTMLSelectElement} */ (currentTarget).value, alert: null });
   };
   return html`<div class="filters" role="search">
-    <label>Severity <select onChange=${set("severity")}><option value="">any</option>
-      ${URGENCY.map((each) => html`<option value=${each} selected=${each === query.severity}>${each}</option>`)}</select></label>
-    <label>Kind <select onChange=${set("kind")}><option value="">any</option>
-      ${kinds.map((each) => html`<option value=${each} selected=${each === query.kind}>${spelled(each)}</option>`)}</select></label>
+    <label>Severity <select onChange=${set("severity")}><option value="">any</option>${URGENCY.map((each) => html`
+      <option value=${each} selected=${each === query.severity}>${each}</option>`)}</select></label>
+    <label>Kind <select onChange=${set("kind")}><option value="">any</option>${kinds.map((each) => html`
+      <option value=${each} selected=${each === query.kind}>${spelled(each)}</option>`)}</select></label>
   </div>`;
 }
 
-/** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, mark: (ids: string[], isOn: boolean) => void, wrong: string,
- *   then: (answers: import("./alerts/acts.js").Answers) => void}} props */
+/** Who did what, and when. @param {{says: string, by: string | null, at: string | null}} props */
+const Deed = ({ says, by, at }) => by && html`<p class="faint">${says} by <${Said} of=${by} /> <${Ago} at=${at} /></p>`;
+
+/** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, mark: (ids: string[], isOn: boolean) => void,
+ *   wrong: string, then: (answers: import("./alerts/acts.js").Answers) => void}} props */
 function Alert({ alert, isAt, isMarked, mark, wrong, then }) {
-  return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1" aria-current=${isAt ? "true" : undefined}
-    onClick=${() => setQuery({ alert: alert.id })}>
+  const stay = (/** @type {Event} */ event) => event.stopPropagation();
+  return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1"
+    aria-current=${isAt ? "true" : undefined} onClick=${() => setQuery({ alert: alert.id })}>
     <p class="row"><input type="checkbox" checked=${isMarked} aria-label=${`Mark: ${alert.message.slice(0, 80)}`}
-        onClick=${(/** @type {Event} */ event) => event.stopPropagation()} onChange=${() => mark([alert.id], !isMarked)} />
-      <span class=${`severity ${alert.severity}`}><span aria-hidden="true">${MARKS[alert.severity]}</span> ${alert.severity}</span>
+        onClick=${stay} onChange=${() => mark([alert.id], !isMarked)} />
+      <span class=${`severity ${alert.severity}`}>
+        <span aria-hidden="true">${MARKS[alert.severity]}</span>${" "}${alert.severity}</span>
       <strong><${Said} of=${spelled(alert.kind)} /></strong>
       <span class="faint"><${Ago} at=${alert.raised_at} /> · <${Said} of=${alert.raised_by} /></span></p>
     <${Said} of=${alert.message} block />
     ${alert.note && html`<p class="faint">Note: <${Said} of=${alert.note} /></p>`}
-    ${alert.acknowledged_by && html`<p class="faint">Acknowledged by <${Said} of=${alert.acknowledged_by} /> <${Ago} at=${alert.acknowledged_at} /></p>`}
-    ${alert.resolved_by && html`<p class="faint">Resolved by <${Said} of=${alert.resolved_by} /> <${Ago} at=${alert.resolved_at} /></p>`}
-    ${isSnoozed(alert) && html`<p class="faint">Snoozed by <${Said} of=${alert.snoozed_by} />, back <${Ago} at=${alert.snoozed_until} />
-      ${" "}<button type="button" onClick=${() => wake([alert], then)}>Bring it back</button></p>`}
+    <${Deed} says="Acknowledged" by=${alert.acknowledged_by} at=${alert.acknowledged_at} />
+    <${Deed} says="Resolved" by=${alert.resolved_by} at=${alert.resolved_at} />
+    ${isSnoozed(alert) && html`<${Deed} says="Snoozed" by=${alert.snoozed_by} at=${alert.snoozed_at} />
+      <p class="faint">It is back <${Ago} at=${alert.snoozed_until} />${" "}
+        <button type="button" onClick=${() => wake([alert], then)}>Bring it back</button></p>`}
     ${wrong && html`<p class="wrong" role="alert"><${Said} of=${wrong} /></p>`}
     ${alert.task_id && html`<p><a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a></p>`}</li>`;
 }

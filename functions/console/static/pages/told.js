@@ -12,16 +12,17 @@ const STATES = {
 
 export default function Told() {
   const [permission, setPermission] = useState("Notification" in window ? Notification.permission : "none");
-  const change = async (/** @type {import("../core/told.js").Choice} */ choice, /** @type {Event} */ { currentTarget }) => {
-    choose(choice, /** @type {HTMLInputElement} */ (currentTarget).checked);
+  const change = async (/** @type {import("../core/told.js").Choice} */ choice, /** @type {boolean} */ isOn) => {
+    choose(choice, isOn);
     if (permission === "default") setPermission(await Notification.requestPermission());
   };
   return html`<div class="head"><h1>Notifications</h1></div>
     <section class="card" aria-labelledby="what"><h2 id="what">Tell me, while I don't look at the console</h2>
-      ${CHOICES.map(([choice, title]) => html`<p key=${choice}><label><input type="checkbox" checked=${chosen.value.includes(choice)}
-        disabled=${permission === "none"} onChange=${(/** @type {Event} */ event) => change(choice, event)} /> ${title}</label></p>`)}
+      ${CHOICES.map(([choice, title]) => html`<p key=${choice}><label>
+        <input type="checkbox" checked=${chosen.value.includes(choice)} disabled=${permission === "none"}
+          onChange=${() => change(choice, !chosen.value.includes(choice))} /> ${title}</label></p>`)}
       <p role="status">${STATES[permission]}</p>
-      <p class="faint">For you alone, in this workspace, on this device; while a tab of the console is open. Each thing is told once,
-        with its title and no more. A click on it opens it.</p>
+      <p class="faint">For you alone, in this workspace, on this device; while a tab of the console is open. Each thing
+        ${" "}is told once, with its title and no more. A click on it opens it.</p>
     </section>`;
 }

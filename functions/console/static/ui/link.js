@@ -1,6 +1,9 @@
-/** The way in by a link. A link that others made must not say unseen in whose name, and where, one acts: each asks first. */
+/** The way in by a link. A link that others made must not say unseen in whose name, and where, one acts: each asks
+ * first. */
 import { html } from "../lib.js";
-import { changeTo, codeFromAddress, ended, isSignedIn, lookAt, redeem, sessionId, who, workspace } from "../core/session.js";
+import {
+  changeTo, codeFromAddress, ended, isSignedIn, lookAt, redeem, sessionId, who, workspace,
+} from "../core/session.js";
 import { lastUsed } from "../core/sessions.js";
 import { failed, toast } from "../core/toasts.js";
 import { ask } from "./ask.js";
@@ -21,7 +24,8 @@ export async function offerLink() {
       text: html`<p>It signs you in as ${named(offer)}.</p>
         ${isSignedIn.value && html`<p>This tab is of ${named({ who: who.value, workspace: workspace.value })}, who
           ${" "}stays signed in in other tabs.</p>`}
-        <p>Go on only if you made the link yourself. Under a name of somebody else, what you type and decide is theirs.</p>`,
+        <p>Go on only if you made the link yourself. Under a name of somebody else, what you type and decide is
+          ${" "}theirs.</p>`,
       confirm: "Sign in by the link",
       keep: isSignedIn.value ? "Keep as it is" : "Don't sign in",
       isOfNobody: true,
@@ -35,6 +39,7 @@ export async function offerLink() {
 
 /** Who this tab is of: another one who is signed in here, or whoever signs in next. */
 export function askWhose() {
+  const here = lastUsed().map((one) => /** @type {[string, any]} */ ([one.id, named(one)]));
   ask({
     title: "Whose is this tab?",
     text: "Each tab is of one person in one workspace. Others stay as they are.",
@@ -44,7 +49,7 @@ export function askWhose() {
       type: "radio",
       required: true,
       value: sessionId.value,
-      options: [...lastUsed().map((one) => /** @type {[string, any]} */ ([one.id, named(one)])), ["", "somebody else, who signs in"]],
+      options: [...here, ["", "somebody else, who signs in"]],
     }],
     confirm: "Go on",
     isOfNobody: true,
@@ -53,4 +58,5 @@ export function askWhose() {
 }
 
 /** @param {{who: string, workspace: string}} of */
-const named = (of) => html`<strong><${Said} of=${of.who} /></strong> in the workspace <strong><${Said} of=${of.workspace} /></strong>`;
+const named = (of) => html`<strong><${Said} of=${of.who} /></strong> in the workspace${" "}
+  <strong><${Said} of=${of.workspace} /></strong>`;

@@ -90,8 +90,8 @@ function Bar() {
     <${FindButton} />
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>
-    <button type="button" class="quiet who" title="Signed in: whose this tab is" onClick=${askWhose}><${Said} of=${who.value} />
-      ${" "}<span class="faint">in</span> <${Said} of=${workspace.value} /></button>
+    <button type="button" class="quiet who" title="Signed in: whose this tab is" onClick=${askWhose}>
+      <${Said} of=${who.value} />${" "}<span class="faint">in</span> <${Said} of=${workspace.value} /></button>
     <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
   </header>`;
 }
@@ -104,7 +104,8 @@ const COUNTS = {
 /** @param {{path: string}} props */
 function Count({ path }) {
   const waits = COUNTS[path]?.();
-  return waits ? html`<span class="count" aria-label=${`${waits} ${path === "/alerts" ? "open" : "waiting"}`}>${waits}</span>` : null;
+  const says = `${waits} ${path === "/alerts" ? "open" : "waiting"}`;
+  return waits ? html`<span class="count" aria-label=${says}>${waits}</span>` : null;
 }
 
 /** @param {{at: string | undefined}} props */

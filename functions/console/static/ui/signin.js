@@ -36,7 +36,8 @@ export function SignIn() {
         session of this browser, which lasts while a tab is open, for 12 hours at most. On a computer of several people,
         sign out when you leave.</p>
       ${lastUsed().map((one) => html`<button key=${one.id} type="button" class="wide" onClick=${() => changeTo(one.id)}>
-        Go on as <strong><${Said} of=${one.who} /></strong> in <strong><${Said} of=${one.workspace} /></strong></button>`)}
+        Go on as <strong><${Said} of=${one.who} /></strong> in${" "}
+        <strong><${Said} of=${one.workspace} /></strong></button>`)}
     </form>
   </main>`;
 }

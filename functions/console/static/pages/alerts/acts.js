@@ -13,7 +13,7 @@ const AT_ONCE = 5;
 const WORDS = {
   acknowledge: { title: "Acknowledge", done: "acknowledged", text: "You have seen it, and somebody is on it." },
   resolve: { title: "Resolve", done: "resolved", text: "It is over. If its reason comes again, so does an alert." },
-  snooze: { title: "Snooze", done: "snoozed", text: "It is out of sight until then, for everybody, and comes back by itself." },
+  snooze: { title: "Snooze", done: "snoozed", text: "Out of sight for everybody until then; it is back by itself." },
 };
 const NOTE = { name: "note", label: "Note", type: "textarea" };
 
@@ -37,7 +37,8 @@ export function handle(alerts, verb, then) {
 /** @param {AlertView[]} alerts @param {(answers: Answers) => void} then */
 export const wake = (alerts, then) => each(alerts, "snooze", { until: null }, then, "brought back");
 
-/** One that fails alone is said where it was asked for. @param {AlertView[]} alerts @param {Verb} verb @param {object} body
+/** One that fails alone is said where it was asked for.
+ * @param {AlertView[]} alerts @param {Verb} verb @param {object} body
  * @param {(answers: Answers) => void} then @param {string} [word] */
 async function each(alerts, verb, body, then, word = WORDS[verb].done) {
   const answers = new Map();
@@ -53,7 +54,8 @@ async function each(alerts, verb, body, then, word = WORDS[verb].done) {
     }));
   }
   const done = [...answers.values()].filter((wrong) => !wrong).length;
-  toast(alerts.length === 1 ? `It is ${word}.` : `${done} of ${alerts.length} ${word}.`, done < alerts.length ? { kind: "failed" } : {});
+  const said = alerts.length === 1 ? `It is ${word}.` : `${done} of ${alerts.length} ${word}.`;
+  toast(said, done < alerts.length ? { kind: "failed" } : {});
   lookAgain();
   then(answers);
 }
@@ -68,12 +70,20 @@ function until() {
   };
   const monday = (8 - new Date().getDay()) % 7 || 7;
   /** @type {[string, Date][]} */
-  const presets = [["In an hour", in_(1)], ["In four hours", in_(4)], ["Tomorrow at 9:00", morning(1)], ["Monday at 9:00", morning(monday)]];
+  const presets = [
+    ["In an hour", in_(1)], ["In four hours", in_(4)],
+    ["Tomorrow at 9:00", morning(1)], ["Monday at 9:00", morning(monday)],
+  ];
+  /** @param {[string, Date]} preset @returns {[string, string]} */
+  const option = ([name, at]) => [at.toISOString(), name];
   return [
     {
       name: "preset", label: "Until", type: "radio", required: true, value: presets[0]?.[1].toISOString() ?? "",
-      options: [...presets.map(([name, at]) => /** @type {[string, string]} */ ([at.toISOString(), name])), ["", "Another time:"]],
+      options: [...presets.map(option), ["", "Another time:"]],
     },
-    { name: "other", label: "Another time", type: "datetime-local", min: asField(new Date()), max: asField(in_(24 * 30)), hint: "30 days ahead at most" },
+    {
+      name: "other", label: "Another time", type: "datetime-local",
+      min: asField(new Date()), max: asField(in_(24 * 30)), hint: "30 days ahead at most",
+    },
   ];
 }
