@@ -19,7 +19,7 @@ NO_HASH = "0" * 64
 BEGIN_MS = int(BEGIN.timestamp() * 1000)
 # No function runs longer.
 LONGEST_RUN_MS = 900_000
-PLACE = ("told", "wake_pk", "wake_sk")
+PLACE = ("told", "counted", "wake_pk", "wake_sk")
 # What an entry has around its event.
 UNTOLD = {
     *("by", "prev", "write", "was", "ended", "ended_by", "ended_agent", "ended_fence"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from baton.adapters.dynamodb.table import from_wire
 from simulation.oracle.ledger import ENDED
 from simulation.oracle.writes import BEGIN_MS, COUNTED, PREFIX
 
@@ -45,6 +47,7 @@ class Quiet:
                 is_told = sk != "BEGINNING" or "wake_pk" not in wire
                 self._verdict.must(is_told, "{} {} was never told to the outside", pk, sk)
         self._sim.oracle.pages.show_everything(is_mended=True)
+        self._each_end_is_counted_once()
 
     def everything_adds_up(self) -> None:
         """Whether or not all is finished: nobody is at anything."""
@@ -85,6 +88,19 @@ class Quiet:
             since = [each for each in retries if self._ledger.ended_at.get(each, -1) > self._ledger.born[task_id]]
             done = [each for each in since if self._ledger.heads[each]["state"] == "done"]
             self._verdict.must(not done, "{} waits though {} has done the work", task_id, done)
+
+    def _each_end_is_counted_once(self) -> None:
+        """The counts of all days and directions together are the tasks that have ended, by what became of them."""
+        names = ("done", "failed", "rejected", "cancelled")
+        counted = dict.fromkeys(names, 0)
+        for pk, rows in self._sim.dynamo.items.items():
+            for item in map(from_wire, rows.values()) if pk.startswith(f"{PREFIX}STATS#") else ():
+                for hour in item["hours"].split():
+                    for name, count in zip(names, hour.partition(":")[2].split("."), strict=False):
+                        counted[name] += int(count)
+        ended = Counter(head["state"] for head in self._ledger.heads.values())
+        wanted = {name: ended[name] for name in names}
+        self._verdict.must(counted == wanted, "ended are {}, and counted {}", wanted, counted)
 
     def _spent_is_the_sum(self) -> None:
         """A workflow's account is the sum of its tasks', and no reply is missing in it."""

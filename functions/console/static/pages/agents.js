@@ -3,6 +3,7 @@ import { html, useMemo } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
+import { useSlow } from "../core/slow.js";
 import { failed, toast } from "../core/toasts.js";
 import { useKeys } from "../core/keys.js";
 import { ask } from "../ui/ask.js";
@@ -35,7 +36,7 @@ const work = (of) => (of.tasks === 0 ? "–" : `${took(of.p50)}, ${took(of.p95)}
 
 export default function Agents() {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 5000 });
-  const healths = useList("/stats/agents", { everyMs: 60_000, isUntold: () => true });
+  const healths = useSlow("/stats/agents?limit=100", 60_000);
   const agents = useMemo(() => {
     const known = new Map((healths.data?.items ?? []).map((/** @type {Health} */ each) => [each.slug, each]));
     return (data?.items ?? []).map((/** @type {SeenAgentView} */ agent) => ({ ...agent, health: known.get(agent.slug) }));
@@ -43,6 +44,7 @@ export default function Agents() {
   return html`<div class="head"><h1>Agents</h1> <a href=${address("/new-agent")}>New agent</a></div>
     <${Trouble} of=${problem} what="The list can't be read." />
     <${Trouble} of=${healths.problem} what="Their numbers can't be read." />
+    ${healths.data?.next_cursor && html`<p class="faint">The numbers are of the first 100 agents.</p>`}
     ${isLoading ? html`<${Loading} />` : agents.length > 0 ? html`<${Table} label="Agents" columns=${COLUMNS} rows=${agents} more=${data?.more}
       keyOf=${(/** @type {SeenAgentView} */ agent) => agent.slug} hrefOf=${(/** @type {SeenAgentView} */ agent) => address(`/agents/${agent.slug}`)} />`
     : !problem && html`<${Empty} title="No agent yet"><p>An agent is registered by a person or a service: <code>PUT /agents/{slug}</code>, or many at once with <code>POST /agents/import</code>.</p><//>`}`;

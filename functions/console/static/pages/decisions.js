@@ -21,7 +21,7 @@ const DETAILS = /** @type {Record<string, string>} */ ({ counted: "others have t
 export default function Decisions({ query }) {
   const day = /^\d{4}-\d\d-\d\d$/.test(query.day ?? "") ? query.day ?? "" : dayOf(now.value);
   const filter = new URLSearchParams({ day, ...(query.by && { by: query.by }), ...(query.verb && { verb: query.verb }) });
-  const { data, problem, isLoading } = useList(`/decisions?${filter}`, { everyMs: 10_000, isUntold: () => true });
+  const { data, problem, isLoading } = useList(`/decisions?${filter}`, { everyMs: 10_000 });
   const items = /** @type {Decision[]} */ (data?.items ?? []);
   return html`<div class="head"><h1>Decisions</h1><span class="faint">${data
     ? `${items.length.toLocaleString()}${data.more ? "+" : ""} on ${day} (UTC)` : ""}</span></div>

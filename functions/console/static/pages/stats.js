@@ -1,7 +1,7 @@
 /** How it goes: what ended, how long it waited and was worked on, from the counters that the stream keeps. */
 import { html } from "../lib.js";
-import { useLive } from "../core/live.js";
 import { address, setQuery } from "../core/router.js";
+import { useSlow } from "../core/slow.js";
 import { now } from "../core/time.js";
 import { Chart } from "../ui/chart.js";
 import { Empty, Loading, Trouble, Views } from "../ui/parts.js";
@@ -13,7 +13,7 @@ import { Rows } from "./stats/rows.js";
 const SPANS = /** @type {Record<string, number>} */ ({ day: 1, week: 7, month: 30 });
 const NAMES = /** @type {Record<string, string>} */ ({ day: "today (UTC)", week: "the last week", month: "the last month" });
 /** A month is read for up to some hundred units: not too often. */
-const SELDOM = { everyMs: 120_000, isUntold: () => true };
+const SELDOM_MS = 120_000;
 const SHARES = [{ class: "p95", title: "p95" }, { class: "p50", title: "p50" }];
 
 /** @param {{query: Record<string, string>}} props */
@@ -22,8 +22,8 @@ export default function HowItGoes({ query }) {
   const count = SPANS[span] ?? 7;
   const isByAgent = query.by !== "direction";
   const days = `from=${dayOf(now.value, count - 1)}&to=${dayOf(now.value)}${query.agent ? `&agent=${query.agent}` : ""}`;
-  const { data, problem, isLoading } = useLive(`/stats?${days}&by=${span === "day" ? "hour" : "day"}`, SELDOM);
-  const grouped = useLive(`/stats?${days}&by=${isByAgent ? "agent" : "direction"}`, SELDOM);
+  const { data, problem, isLoading } = useSlow(`/stats?${days}&by=${span === "day" ? "hour" : "day"}`, SELDOM_MS);
+  const grouped = useSlow(`/stats?${days}&by=${isByAgent ? "agent" : "direction"}`, SELDOM_MS);
   const stats = /** @type {Stats | null} */ (data);
   const rows = /** @type {Stats | null} */ (grouped.data)?.items ?? [];
   const by = (/** @type {string} */ each) => ({

@@ -1,7 +1,7 @@
 /** How an agent is: its queue, its claims, and what its last week was like. */
 import { html } from "../../lib.js";
-import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
+import { useSlow } from "../../core/slow.js";
 import { Ago, Facts, Said, Trouble } from "../../ui/parts.js";
 import { ended, failures, PHASES, tokens, took } from "../stats/counts.js";
 
@@ -16,7 +16,7 @@ export const running = (of) => (of.limit === null ? `${of.running}` : `${of.runn
 
 /** @param {{slug: string}} props */
 export function AgentHealth({ slug }) {
-  const { data, problem } = useLive(`/agents/${encodeURIComponent(slug)}/health`, { everyMs: 20_000, isUntold: () => true });
+  const { data, problem } = useSlow(`/agents/${encodeURIComponent(slug)}/health`, 20_000);
   const health = /** @type {Health | null} */ (data);
   return html`<section class="card" aria-labelledby="health"><h2 id="health">How it is</h2>
     <${Trouble} of=${problem} what="Its numbers can't be read." />

@@ -1,7 +1,7 @@
 /** What the last day brought, by the counters of the stream. */
 import { html } from "../../lib.js";
-import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
+import { useSlow } from "../../core/slow.js";
 import { now } from "../../core/time.js";
 import { Chart } from "../../ui/chart.js";
 import { Loading, Trouble } from "../../ui/parts.js";
@@ -10,11 +10,11 @@ import { dayOf, ENDS, ended, hoursOf, PHASES, thisHour, took } from "../stats/co
 /** @typedef {import("api").StatsView} Stats */
 
 const HOURS = 24;
-const SELDOM = { everyMs: 30_000, isUntold: () => true };
+const SELDOM_MS = 30_000;
 
 export function Day() {
   const days = `from=${dayOf(now.value, 1)}&to=${dayOf(now.value)}`;
-  const { data, problem, isLoading } = useLive(`/stats?${days}&by=hour`, SELDOM);
+  const { data, problem, isLoading } = useSlow(`/stats?${days}&by=hour`, SELDOM_MS);
   const stats = /** @type {Stats | null} */ (data);
   const first = thisHour(now.value) - (HOURS - 1) * 3_600_000;
   const slots = hoursOf(stats?.items ?? [], first, HOURS);

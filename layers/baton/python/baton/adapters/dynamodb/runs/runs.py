@@ -57,7 +57,7 @@ class Runs:
         workflow = run_items.workflow_account_from(found.get(of_workflow))
         here, own = workflow.of(task_id), found.get(of_task)
         if here is None and workflow.moved:
-            own = self._table.get(of_task)  # the copy that was read may be older than the move
+            own = self._table.get_many([of_task]).get(of_task)  # the copy that was read may be older than the move
         copy = run_items.account_from(own["account"]) if own is not None and "account" in own else Account()
         mine = copy if here is None or copy.is_later_than(here) else here
         return Accounts(workflow, mine, run_items.usage_from(own))
