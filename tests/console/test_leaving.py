@@ -123,6 +123,7 @@ def test_what_was_typed_on_a_page_waits_for_the_same_person(signed_in: Any, desk
 
 def _is_shown(page: Any) -> None:
     page.get_by_role("region", name="What would be approved").get_by_text("No new dependency").wait_for()
+    page.get_by_role("button", name=re.compile("^Approve")).and_(page.locator(":enabled")).wait_for()
 
 
 def _type_a_reason(page: Any, reason: str) -> None:
