@@ -77,7 +77,7 @@ export function Cost({ chain, isAlone }) {
   if (!chain && !isAlone) return null;
   const { budget } = chain ?? {};
   const of = (/** @type {number | null | undefined} */ left, /** @type {number | null | undefined} */ most) =>
-    most && `${(left ?? most).toLocaleString()} of ${most.toLocaleString()} left`;
+    most && (left ?? most) !== most && `${left?.toLocaleString()} of ${most.toLocaleString()} left`;
   const handoffs = budget?.max_handoffs;
   return html`<h3>Cost of the chain</h3><${Facts} of=${[
     ["So far", chain && chain.usage.model_calls > 0 ? spent(chain.usage) : "nothing that Baton counts"],
