@@ -73,7 +73,7 @@ function Whole({ task, problem }) {
           <${Json} of=${task.context} title="Everything that was passed on" /></section>
         <${Outcome} task=${task} handoff=${handoff} />
         <section class="card" aria-labelledby="beside"><h2 id="beside">What Baton knows</h2>
-          <${Around} task=${task} whole=${task} of=${evidence} handoff=${handoff} hasChain=${false} /></section>
+          <${Around} task=${task} whole=${task} of=${evidence} hasChain=${false} /></section>
       </div>
       <div>
         <${Details} task=${task} chain=${chain} />

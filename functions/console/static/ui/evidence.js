@@ -49,9 +49,9 @@ export function Asker({ of: { created_by: by, source_agent: source, parent_id: p
 }
 
 /** After what is asked. `whole`: the task, where the page has read it.
- * @param {{task: ListedTask, whole?: import("api").WholeTask | null, of: Evidence, handoff?: HandoffView | null,
+ * @param {{task: ListedTask, whole?: import("api").WholeTask | null, of: Evidence,
  * hasChain?: boolean}} props */
-export function Around({ task, whole = null, of, handoff = null, hasChain = true }) {
+export function Around({ task, whole = null, of, hasChain = true }) {
   const { chain, problem, isAlone, direction } = of;
   return html`<section class="around" aria-label="What Baton knows beside it">
     <${Trouble} of=${problem} what="The chain that it belongs to can't be read." />
@@ -59,7 +59,7 @@ export function Around({ task, whole = null, of, handoff = null, hasChain = true
       role="status">Reading the chain that it belongs to …</p>`}
     <${Attempts} task=${task} whole=${whole} chain=${chain} />
     ${chain && hasChain && html`<${Strip} chain=${chain} here=${task.id} />`}
-    <${Cost} chain=${chain} isAlone=${isAlone} budget=${handoff?.budget} />
+    <${Cost} chain=${chain} isAlone=${isAlone} />
     <${Direction} of=${direction} />
   </section>`;
 }

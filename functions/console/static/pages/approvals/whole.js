@@ -34,7 +34,7 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     ${task.version > 1 && html`<${TakenBack} task=${task} />`}
     <${Content} task=${task} ids=${[task.id]} title=${titleOf(task, handoff)} chain=${evidence.chain} onShown=${tell} />
     ${task.version > 1 && html`<${LateResults} task=${task} />`}
-    <${Around} task=${task} of=${evidence} handoff=${handoff} />
+    <${Around} task=${task} of=${evidence} />
     <${Facts} of=${[
     ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
     ...(task.approval ? approverFacts(task.approval) : []),

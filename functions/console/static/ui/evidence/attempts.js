@@ -61,7 +61,8 @@ function Beside({ tries, before }) {
   return html`<div class="numbers" tabindex="0" role="region" aria-label="Attempts side by side"><table>
       <thead><tr><td></td>${tries.map((node, at) => html`<th key=${node.task_id} scope="col">
         <a href=${address(`/tasks/${node.task_id}`)}>${name(at)}</a></th>`)}</tr></thead>
-      <tbody>${ROWS.filter(([, of]) => tries.some(of)).map(([what, of]) => html`<tr key=${what}><th scope="row">${what}</th>${tries.map((node) =>
+      <tbody>${ROWS.filter(([, of]) => tries.some(of)).map(([what, of]) => html`<tr key=${what}>
+        <th scope="row">${what}</th>${tries.map((node) =>
     html`<td key=${node.task_id}>${node.hidden ? "not yours to read" : of(node)}</td>`)}</tr>`)}</tbody></table></div>
     ${tries.slice(1).map((node, at) => html`<${Otherwise} key=${node.task_id} was=${tries[at]} is=${node}
       name=${name(at + 1)} />`)}`;

@@ -71,18 +71,18 @@ function Step({ of, isHere }) {
 export const spent = ({ model_calls: calls, input_tokens: read, output_tokens: written }) =>
   `${calls.toLocaleString()} model ${calls === 1 ? "call" : "calls"}, ${(read + written).toLocaleString()} tokens`;
 
-/** What the chain has spent, and what is left.
- * @param {{chain: import("api").ChainView | null, isAlone: boolean, budget: any}} props */
-export function Cost({ chain, isAlone, budget }) {
+/** What the chain has spent, and what is left; a budget that nothing was taken of stands with what is asked.
+ * @param {{chain: import("api").ChainView | null, isAlone: boolean}} props */
+export function Cost({ chain, isAlone }) {
   if (!chain && !isAlone) return null;
-  const left = chain?.budget;
-  const of = (/** @type {number | null | undefined} */ rest, /** @type {number | null | undefined} */ most) =>
-    most !== null && most !== undefined && `${(rest ?? most).toLocaleString()} of ${most.toLocaleString()} left`;
-  const handoffs = chain?.budget?.max_handoffs ?? budget?.max_handoffs;
+  const { budget } = chain ?? {};
+  const of = (/** @type {number | null | undefined} */ left, /** @type {number | null | undefined} */ most) =>
+    most && (left ?? most) !== most && `${left?.toLocaleString()} of ${most.toLocaleString()} left`;
+  const handoffs = budget?.max_handoffs;
   return html`<h3>Cost of the chain</h3><${Facts} of=${[
     ["So far", chain && chain.usage.model_calls > 0 ? spent(chain.usage) : "nothing that Baton counts"],
-    ["Handoffs", of(handoffs && Math.max(0, handoffs - (chain?.handoffs ?? 1)), handoffs)],
-    ["Model calls", of(left?.model_calls_left, left?.max_model_calls ?? budget?.max_model_calls)],
-    ["Tokens", of(left?.tokens_left, left?.max_tokens ?? budget?.max_tokens)],
+    ["Handoffs", of(handoffs && Math.max(0, handoffs - (chain?.handoffs ?? 0)), handoffs)],
+    ["Model calls", of(budget?.model_calls_left, budget?.max_model_calls)],
+    ["Tokens", of(budget?.tokens_left, budget?.max_tokens)],
   ]} />`;
 }
