@@ -29,6 +29,7 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
     <${Head} task=${task} title=${titleOf(task, handoff)} />
     <${Decide} acts=${ONE} run=${acts} isLive=${isLive} />
+    ${handoff && html`<${Marks} task=${task} handoff=${handoff} ids=${[task.id]} />`}
     <${Glance} task=${task} of=${evidence} />
     <${Rule} of=${task.approval} />
     ${task.version > 1 && html`<${TakenBack} task=${task} />`}
@@ -57,10 +58,22 @@ export function Many({ tasks, most, acts, isLive, onShown, onBack }) {
     <${Decide} acts=${{ approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
     ${same.length > most ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is decided on is on the screen.</p>`
     : same.map((group) => html`<section class="same" key=${group.map((task) => task.id).join(" ")}>
-      ${group.map((task) => html`<${Head} key=${task.id} task=${task} />
-        <p class="glance"><${Asker} of=${task} /></p>${task.version > 1 && html`<${TakenBack} task=${task} />`}`)}
-      <${Content} task=${/** @type {ListedTask} */ (group[0])} ids=${group.map((task) => task.id)} onShown=${onShown} /></section>`)}
+      <${Same} group=${group} onShown=${onShown} /></section>`)}
   </article>`;
+}
+
+/** @param {{group: ListedTask[], onShown: OnShown}} props */
+function Same({ group, onShown }) {
+  const [task, ids] = [/** @type {ListedTask} */ (group[0]), group.map((each) => each.id)];
+  const [handoff, setHandoff] = useState(/** @type {HandoffView | null} */ (null));
+  const tell = (/** @type {string[]} */ of, /** @type {HandoffView | null} */ shown) => {
+    setHandoff(shown);
+    onShown(of, shown);
+  };
+  return html`${group.map((each) => html`<${Head} key=${each.id} task=${each} />
+      <p class="glance"><${Asker} of=${each} /></p>${each.version > 1 && html`<${TakenBack} task=${each} />`}`)}
+    ${handoff && html`<${Marks} task=${task} handoff=${handoff} ids=${ids} />`}
+    <${Content} task=${task} ids=${ids} onShown=${tell} />`;
 }
 
 /** Tasks that say the same, together: their digests are those of all that they say. @param {ListedTask[]} tasks */
@@ -121,6 +134,5 @@ export function Content({ task, ids, onShown, title = task.title, chain = null }
   return html`<div>
     <${Trouble} of=${problem} what="The handoff can't be read, so nothing is decided here." />
     ${isChanged && html`<p class="notice" role="alert">It was changed while you read it. <button type="button" onClick=${() => setSeen(now)}>Read it as it is now</button></p>`}
-    ${seen && html`<${Marks} task=${task} handoff=${seen} ids=${ids} />`}
     ${seen ? html`<${Asked} handoff=${seen} title=${title} chain=${chain} isWhole />` : !problem && html`<${Loading} />`}</div>`;
 }
