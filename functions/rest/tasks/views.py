@@ -203,7 +203,7 @@ class AwaitedTask(TaskView):
 
 
 TaskPage = pages.of("TaskPage", ListedTask)
-_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url approval")
+_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url approval labels")
 _WAIT = ViewShape(WaitView, Wait, "for policy branches")
 _BRANCH = ViewShape(BranchView, Branch)
 _RECOVERY = ViewShape(RecoveryView, Recovery)
@@ -232,6 +232,7 @@ def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
         task,
         kind=Kind(task.kind).value,
         updated_at=times.rfc3339(task.meta.updated_at),
+        labels=list(task.meta.labels),
         version=task.meta.version,
         wait=wait_view(task.wait) if task.wait else None,
         claim=claim_view(task.claim) if task.claim else None,

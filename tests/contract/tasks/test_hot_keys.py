@@ -31,7 +31,7 @@ def test_the_keys_that_are_found_are_those_that_a_deployment_and_a_workspace_sha
     shared = {key.kind for key in heat.keys if key.count == 1 and key.write_units}
     assert shared == {"wake WAKE#EVENTS", "wake WAKE#CLAIMED"}
     of_each = {key.kind for key in heat.keys if key.count == 2 and key.write_units}
-    assert of_each == {"queue NEEDS", "queue TASKS-OF-DAY", "table SEEN"}
+    assert of_each == {"queue NEEDS", "queue TASKS-OF-DAY", "table DECISIONS", "table SEEN", "table STATS"}
 
 
 def test_what_the_default_carries_is_told_in_the_limits() -> None:

@@ -253,6 +253,7 @@ TROUBLE = [
     typed("alerts list"),
     typed("alerts show $alert"),
     typed("alerts ack $alert --note Seen"),
+    typed("alerts snooze $alert --until 1h"),
     typed("alerts resolve $alert"),
 ]
 DOWN = typed("down")

@@ -53,6 +53,10 @@ NOT_FOR_PEOPLE = {
     ("POST", "/mcp"),
     ("GET", "/.well-known/{proxy}"),
     ("GET", "/mcp/.well-known/{proxy}"),
+    # The console's pages, with their filters.
+    ("GET", "/views"),
+    ("PUT", "/views/{view}"),
+    ("DELETE", "/views/{view}"),
 }
 # What a row's `refine` makes something else of.
 REFINED = {("POST", "/handoffs"): {"criteria", "decisions"}}

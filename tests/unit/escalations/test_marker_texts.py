@@ -69,7 +69,7 @@ def test_every_answer_carries_the_block(world: World, create_task: bool) -> None
     ("reason", "title"),
     [
         ("The key leaked\nlast night", "The key leaked last night"),
-        ("x" * 201, "x" * 199 + "…"),
+        ("x" * 65, "x" * 63 + "…"),
         ("\x01", "Escalation from Scout"),
     ],
 )

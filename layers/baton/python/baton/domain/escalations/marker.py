@@ -17,6 +17,8 @@ from baton.domain.one_line import one_line
 from baton.domain.priority import PRIORITIES, Priority
 
 MAX_REASON = 2_000
+# As many characters as let HEAD stay within one KB once the task is approved: a write unit of each change.
+MAX_REASON_IN_TITLE = 64
 MAX_URL = 2_000
 MAX_RELATIONS = 100
 NO_URL = "source_digest_url must be an http or https URL"
@@ -85,8 +87,8 @@ class Marker:
 
     @property
     def title(self) -> str:
-        """The reason: two escalations of a direction are told apart by it."""
-        return title_of(self.reason) or f"Escalation from {self.source.name}"
+        """The reason's beginning: two escalations of a direction are told apart by it."""
+        return title_of(self.reason, MAX_REASON_IN_TITLE) or f"Escalation from {self.source.name}"
 
     @property
     def text(self) -> str:

@@ -101,7 +101,7 @@ class HandoffDraft:
         deadlines = [at for at in (message.expectations.deadline, self.budget.deadline) if at]
         same = {name: getattr(self, name) for name in _SAME_IN_DRAFT}
         same |= {name: getattr(lineage, name) for name in ("workflow_id", "parent_id")}
-        same |= {name: getattr(message.metadata, name) for name in ("priority", "effort", "not_before", "labels")}
+        same |= {name: getattr(message.metadata, name) for name in ("priority", "effort", "not_before")}
         return Task(
             **same,
             workspace=workspace,
@@ -119,7 +119,7 @@ class HandoffDraft:
             created_at=now,
             created_by=created_by,
             max_attempts=settings.max_attempts,
-            meta=TaskMeta(updated_at=now, mirrored=settings.tracker is not None),
+            meta=TaskMeta(updated_at=now, mirrored=settings.tracker is not None, labels=message.metadata.labels),
         )
 
     def record(self, task: Task) -> handoff_message.HandoffMessage:

@@ -25,10 +25,10 @@ ACCEPTS, PRODUCES = "accepts:", "produces:"
 DECISION = "decision"
 
 
-def title_of(text: str) -> str:
-    """Returns the text's beginning as a title: one line of at most ``MAX_TITLE``."""
+def title_of(text: str, most: int = MAX_TITLE) -> str:
+    """Returns the text's beginning as a title: one line of at most ``most`` characters."""
     line = one_line(text.strip()[:_MAX_TITLE_SOURCE]).strip()
-    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)

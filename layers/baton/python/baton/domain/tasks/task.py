@@ -195,6 +195,7 @@ class TaskMeta:
     rings: int = optional(Form.NUMBER, 0)
     runtime: Runtime = optional(Form.RUNTIME, Runtime.PULL)
     alert_after_seconds: int = optional(Form.NUMBER, 3_600)
+    labels: tuple[str, ...] = optional(Form.TEXTS, ())  # the message's first ones; none of an earlier release's task
     mirrored: bool = optional(Form.TRUTH, False)  # the tracker shows it on a page
     # Was hidden from its queue at the last write (``hidden_until``).
     parked: bool = optional(Form.TRUTH, False)
@@ -226,7 +227,6 @@ class Task:
     work_type: str | None = optional(Form.TEXT, None)  # names the route that gave the target
     dispatch_rank: int | None = optional(Form.NUMBER, None)  # notices of a lower one are sent first; None: the agent's
     effort: str | None = optional(Form.TEXT, None)  # as the message says
-    labels: tuple[str, ...] = optional(Form.TEXTS, ())  # the message's first ones; none of an earlier release's task
     due_date: date | None = optional(Form.DATE, None)  # the day that its page in the tracker shows
     deadline: datetime | None = optional(Form.TIME, None)  # the earlier of the message's and its budget's
     fail_on_deadline: bool = optional(Form.TRUTH, False)  # the deadline ends the task; else it raises a flag

@@ -36,7 +36,7 @@ class TaskSearch:
             and (not self.kinds or task.kind in self.kinds)
             and (not self.priorities or task.priority in self.priorities)
             and (not self.states or task.state in self.states)
-            and (self.label is None or self.label.casefold() in map(str.casefold, task.labels))
+            and (self.label is None or self.label.casefold() in map(str.casefold, task.meta.labels))
             and not self.is_past(task)
             and self._has_words(task)
         )
@@ -56,4 +56,4 @@ def _texts_of(task: Task) -> list[str]:
     """What of a task is read with a list of tasks: its texts in other items would cost further reads."""
     agents = (task.source_agent, task.target_agent, task.created_by, *task.takers)
     ids = (task.id, task.handoff_id, task.workflow_id, task.last_checkpoint_id, task.work_type)
-    return [text for text in (task.title, *agents, *task.labels, *ids) if text]
+    return [text for text in (task.title, *agents, *task.meta.labels, *ids) if text]

@@ -136,17 +136,15 @@ class TaskLists:
         self._kept_ended: LruCache[keys.Key, Task] = LruCache(MAX_KEPT_ENDED)
 
     def tasks_of_agent(self, workspace: str, agent: str, limit: int, cursor: str | None) -> Page:
-        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor)
+        return self._listed(workspace, keys.tasks_of_agent(workspace, agent), limit, cursor, keys.QUEUE_INDEX)
 
     def tasks_of_day(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
-        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor)
+        return self._listed(workspace, keys.tasks_of_day(workspace, day), limit, cursor, keys.QUEUE_INDEX)
 
     def tasks_of_label(self, workspace: str, label: str, limit: int, cursor: str | None) -> Page:
-        return self._listed(workspace, keys.tasks_of_label(workspace, label), limit, cursor, index=None)
+        return self._listed(workspace, keys.tasks_of_label(workspace, label), limit, cursor, None)
 
-    def _listed(
-        self, workspace: str, partition: str, limit: int, cursor: str | None, index: str | None = keys.QUEUE_INDEX
-    ) -> Page:
+    def _listed(self, workspace: str, partition: str, limit: int, cursor: str | None, index: str | None) -> Page:
         """Reads a listing's ids, then the HEADs of tasks that it hasn't seen ended: two reads a page. An entry without
         a HEAD is of a task that was refused, or isn't there yet: the page is filled with what follows."""
         found, sort_key = list[Task](), keys.attributes_of(index).sk

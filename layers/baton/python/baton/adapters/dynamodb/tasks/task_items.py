@@ -24,7 +24,7 @@ def body_item(task: Task, body: dict[str, Any]) -> Item:
 
 def label_items(task: Task) -> list[Item]:
     """Returns the task's places in the lists of its labels."""
-    partitions = dict.fromkeys(keys.tasks_of_label(task.workspace, label) for label in task.labels)
+    partitions = dict.fromkeys(keys.tasks_of_label(task.workspace, label) for label in task.meta.labels)
     return [keys.Key(partition, task.id)._asdict() for partition in partitions]
 
 
