@@ -79,5 +79,5 @@ class TaskListStore(Protocol):
         """Returns tasks created on a day (UTC), newest first."""
 
     def tasks_of_label(self, workspace: str, label: str, limit: int, cursor: str | None) -> Page:
-        """Returns tasks with the label, as ``TaskMeta.labels`` has it whatever its case, newest first. None of those that
-        an earlier release made."""
+        """Returns tasks with the label, as ``TaskMeta.labels`` has it whatever its case, newest first. None of those
+        that an earlier release made."""
