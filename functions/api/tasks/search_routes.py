@@ -36,7 +36,7 @@ class SearchQuery(models.PageQuery):
     ``page``: the id of the tracker's page that shows the task. ``agent``: the target. ``by``: who asked, a slug or a
     principal (``human:alice``). ``since``: created then or later."""
 
-    q: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_few_words)] = ""
+    q: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT), AfterValidator(_few_words)] = ""
     label: Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL)] | None = None
     page: models.Id | None = None
     agent: models.Slug | None = None

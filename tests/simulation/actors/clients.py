@@ -16,7 +16,7 @@ from baton.domain.memory.entry_draft import EntryDraft
 from baton.domain.memory.entry_index import Question
 from baton.domain.tasks.calls import HumanCall, Seen
 from baton.services.agents.register_agent import register_agent
-from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
+from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert, snooze_alert
 from baton.services.alerts.list_alerts import AlertFilter, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.release_claim import release_claim
@@ -240,9 +240,10 @@ class Client:
         sim, by = self._sim, human(f"h{self._draw(3)}")
         page = self._context.look(lambda: list_alerts(sim.deps, human(), AlertFilter(), 20, None))
         if page and page.items:
-            alert, handle = sim.pick(page.items), sim.pick([acknowledge_alert, resolve_alert])
+            alert, later = sim.pick(page.items), sim.clock.now() + timedelta(hours=1)
+            handle, said = sim.pick([(acknowledge_alert, "seen"), (resolve_alert, "seen"), (snooze_alert, later)])
             self._context.ask(
-                "handle alert", by, lambda idempotency_key: handle(sim.deps, by, alert.id, "seen", idempotency_key)
+                "handle alert", by, lambda idempotency_key: handle(sim.deps, by, alert.id, said, idempotency_key)
             )
 
     def _use_board(self) -> None:

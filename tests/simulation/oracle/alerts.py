@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 HOUR_MS, MAX_PER_HOUR = 3_600_000, 60
 DEALT_WITH = ("acknowledged_at", "acknowledged_by", "resolved_at", "resolved_by")
-CHANGES = {*DEALT_WITH, "note", "version", "written_by", "queue_pk", "queue_sk"}
+SNOOZED = {"snoozed_until", "snoozed_at", "snoozed_by"}
+CHANGES = {*DEALT_WITH, *SNOOZED, "note", "version", "written_by", "queue_pk", "queue_sk"}
 
 
 class Alerts:
@@ -53,12 +54,14 @@ class Alerts:
         self._must(self._raised[by, hour] <= MAX_PER_HOUR, "{} has raised {} in an hour", by, self._raised[by, hour])
 
     def _is_dealt_with(self, alert_id: str, old: Item, new: Item) -> None:
-        """By a human, once; what it says stays."""
+        """By a human, once; what it says stays. It may be put off again and again until it is resolved."""
         changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
         self._must(changed <= CHANGES, "alert {}: {} changed", alert_id, changed - CHANGES)
         again = [name for name in DEALT_WITH if name in old and name in changed]
         self._must(not again, "alert {}: {} was overwritten", alert_id, again)
-        by = [new[name] for name in changed & {"acknowledged_by", "resolved_by"}]
+        is_snoozed = not changed & set(DEALT_WITH)
+        self._must(not (is_snoozed and "resolved_at" in old), "alert {} was put off after it was resolved", alert_id)
+        by = [new["snoozed_by"]] if is_snoozed else [new[name] for name in changed & {"acknowledged_by", "resolved_by"}]
         is_human = len(by) == 1 and by[0].startswith("human:")
         self._must(is_human, "alert {} was dealt with by {}", alert_id, by)
 

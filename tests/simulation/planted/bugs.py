@@ -163,7 +163,7 @@ OUTPUTS = (
     bug("an output's place follows from the fence, not from its content",
         do.argument("output_items:output_parts", "output", 2, "str(task.fence)"), habits=_LOST_ENDS, steps=200_000),
     bug("a large output is put after HEAD, if at all",
-        do.drop_statement("change_writes:change_writes", "put_first", "1 of 3")),
+        do.drop_statement("change_writes:change_writes", "put_first", "1 of 4")),
     bug("a small output isn't put with HEAD", do.drop_item("change_writes:change_writes", "in_head", "2 of 2")),
     bug("outputs are read as they were found, though HEAD names one",
         do.value("task_reads:_may_be_older", "False", "named", "None"), steps=100_000),

@@ -238,7 +238,7 @@ class OperationsWorld:
         schema = resolved(schema)
         marker = marker_body()
         known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer", "agents": {}}
-        known["posted_by"] = "agent:nobody"
+        known |= {"posted_by": "agent:nobody", "page": "/tasks", "query": {}}
         known["digest"] = self.question["digest"]
         if name in known:
             return known[name]
