@@ -13,7 +13,7 @@ from support.worlds.http_agents import ALICE, message
 
 BUSY = 1_050
 
-TITLES = """() => [...document.querySelectorAll('.table tbody tr:not(.gap) td:first-child')]
+TITLES = """() => [...document.querySelectorAll('.table tbody tr:not(.gap) td.fill')]
   .map((cell) => cell.clientWidth)"""
 CUT = """(name) => [...document.querySelectorAll(`.table tbody td.${name}`)]
   .filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"""
@@ -38,9 +38,7 @@ def busy(desk: Desk) -> Desk:
     return desk
 
 
-def test_beyond_a_thousand_tasks_the_numbers_are_right_and_a_search_finds_the_first(
-    signed_in: Any, busy: Desk, expect: Any
-) -> None:
+def test_beyond_a_thousand_tasks_a_search_finds_the_first(signed_in: Any, busy: Desk, expect: Any) -> None:
     served = busy.served
     total = 0
     cursor: str | None = ""
@@ -48,10 +46,6 @@ def test_beyond_a_thousand_tasks_the_numbers_are_right_and_a_search_finds_the_fi
         page = served.gateway.get(ALICE, "/tasks", query=f"limit=100{cursor and f'&cursor={cursor}'}").json
         total, cursor = total + len(page["items"]), page["next_cursor"]
     assert total > BUSY
-    signed_in.goto(f"{served.url}#/start")
-    expect(signed_in.get_by_text(f"{total:,} tasks", exact=True)).to_be_visible()
-    expect(signed_in.get_by_text("2 failed").first).to_be_visible()
-    expect(signed_in.get_by_role("link", name="those that failed")).to_be_visible()
     signed_in.goto(f"{served.url}#/tasks")
     signed_in.get_by_label("Words").fill("order 88010")  # and what its failure was handed back as
     expect(signed_in.get_by_role("link", name="Ship order 88010", exact=True)).to_be_visible()

@@ -118,10 +118,12 @@ def test_a_tab_hears_what_happens_in_another_and_asks_for_nothing_meanwhile(page
     tabs, asked, heard = (page, page.context.new_page()), list[str](), list[str]()
     tabs[1].on("request", lambda request: asked.append(request.url))
     tabs[1].on("websocket", lambda socket: socket.on("framereceived", lambda text: heard.append(text)))
+    code = tenant.human.post("/session-codes")["code"]
+    page.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
+    page.get_by_role("button", name="Sign in by the link").click()
+    page.get_by_role("link", name="1 to approve").wait_for()
+    tabs[1].goto(f"{tenant.deployed.stack.api_url}/console/")  # it goes on with the session
     for tab in tabs:
-        code = tenant.human.post("/session-codes")["code"]
-        tab.goto(f"{tenant.deployed.stack.api_url}/console/#code={code}")
-        tab.get_by_role("button", name="Sign in by the link").click()
         tab.get_by_role("link", name="1 to approve").click()
         tab.get_by_text("1 waiting").wait_for()
     page.wait_for_timeout(8_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from support.chromium import fetched
 from support.worlds.console_desk import Desk
 from support.worlds.http_agents import ALICE
 
@@ -30,7 +31,7 @@ def test_a_handoff_is_made_once_and_its_fields_say_what_is_wrong(signed_in: Any,
     def lose(route: Any) -> None:
         """It is made, and nobody hears of it."""
         if not lost:
-            route.fetch()
+            fetched(route)
         lost.append(route.request.headers["idempotency-key"])
         route.abort()
 

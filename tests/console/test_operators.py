@@ -125,6 +125,7 @@ def test_a_task_that_waits_again_shows_what_came_too_late(signed_in: Any, desk: 
 
 def test_an_alert_is_resolved_with_a_note(signed_in: Any, desk: Desk) -> None:
     signed_in.goto(f"{desk.served.url}#/alerts")
+    signed_in.get_by_role("button", name="Mark all").click()
     signed_in.get_by_role("button", name="Resolve").click()
     signed_in.get_by_label("Note").fill("The key was replaced")
     signed_in.get_by_role("dialog").get_by_role("button", name="Resolve").click()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.chromium import fetched
 from support.console_looks import nothing_found
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.http_agents import ALICE
@@ -129,7 +130,7 @@ def test_many_tasks_are_cancelled_each_once_and_what_failed_is_tried_again(
     def lose_one(route: Any) -> None:
         """It is done, and its answer never comes; then nothing answers for a while."""
         if not lost:
-            route.fetch()
+            fetched(route)
         lost.append(route.request.headers["idempotency-key"])
         route.abort()
 

@@ -7,6 +7,7 @@ import random
 import time
 from typing import Any
 
+from support.chromium import fetched
 from support.worlds.console_desk import at_once
 from support.worlds.console_server import ConsoleServer
 from support.worlds.http_agents import ALICE, message
@@ -32,7 +33,7 @@ def test_a_hundred_decisions_by_keys_with_every_trap_in_sight(served: ConsoleSer
 
     def changing(route: Any) -> None:
         """Of some, the content changes once a person has begun to read it."""
-        answer = route.fetch(headers={**route.request.headers, "if-none-match": '"0"'})
+        answer = fetched(route, if_none_match='"0"')
         text = answer.text()
         for task_id in looked & changed:
             text = text.replace(digests[task_id], "f" * 64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -241,7 +242,12 @@ class Client:
         page = self._context.look(lambda: list_alerts(sim.deps, human(), AlertFilter(), 20, None))
         if page and page.items:
             alert, later = sim.pick(page.items), sim.clock.now() + timedelta(hours=1)
-            handle, said = sim.pick([(acknowledge_alert, "seen"), (resolve_alert, "seen"), (snooze_alert, later)])
+            ways: list[tuple[Callable[..., Any], Any]] = [
+                (acknowledge_alert, "seen"),
+                (resolve_alert, "seen"),
+                (snooze_alert, later),
+            ]
+            handle, said = sim.pick(ways)
             self._context.ask(
                 "handle alert", by, lambda idempotency_key: handle(sim.deps, by, alert.id, said, idempotency_key)
             )
