@@ -22,4 +22,6 @@ def picture(page: Any, name: str) -> None:
     if os.environ.get("WRITE_SCREENS"):
         PICTURES.mkdir(parents=True, exist_ok=True)
         page.set_viewport_size({"width": 1180, "height": 740})
+        for message in page.locator(".toasts button:has-text('✕')").all():  # they cover what one wants to see
+            message.click()
         page.screenshot(path=PICTURES / f"{name}.png")
