@@ -28,7 +28,10 @@ class ForeignPage(errors.Forbidden):
     code = "foreign_origin"
 
     def __init__(self) -> None:
-        super().__init__("A session in a cookie is used by pages of this origin alone, as their browser says.")
+        super().__init__(
+            "A session in a cookie is used by pages of this origin alone, as their browser says. A program shows its "
+            "token by Authorization."
+        )
 
 
 def is_wanted(request: Request) -> bool:
