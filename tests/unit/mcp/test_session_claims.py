@@ -100,6 +100,36 @@ def test_a_claim_that_is_over_gets_no_more_heartbeats(status: int) -> None:
     anyio.run(play)
 
 
+def test_programs_of_the_session_are_told_of_claims_until_they_end_and_of_lost_ones_until_a_call_names_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SHORTEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setitem(CLAIMED["structuredContent"], "lease_seconds", 0)
+    told: list[tuple[Any, Any]] = []
+
+    async def play() -> None:
+        api = Api()
+        api.wait.set()
+        async with anyio.create_task_group() as tasks:
+            claims = SessionClaims(api.door, tasks, lambda live, lost: told.append((live, lost)))
+            await claims.call("claim_next", {})
+            await claims.call("complete", {"task_id": "task_1", "claim_id": "clm_1"})
+            await settled()
+            assert told[0] == ({"clm_1": "task_1"}, {})
+            assert told[-1] == ({}, {}), "ended, not lost"
+            await claims.call("claim_next", {})
+            api.status = 409
+            await settled()
+            assert told[-1] == ({}, {"clm_1": "task_1"})
+            await claims.call("recall", {"query": "x"})
+            assert told[-1] == ({}, {"clm_1": "task_1"})
+            await claims.call("heartbeat", {"task_id": "task_1", "claim_id": "clm_1"})
+            assert told[-1] == ({}, {})
+            tasks.cancel_scope.cancel()
+
+    anyio.run(play)
+
+
 def test_a_claim_is_kept_for_an_hour_after_the_last_call_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_SECONDS", 0.0)
 

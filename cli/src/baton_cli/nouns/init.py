@@ -15,6 +15,7 @@ from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.output import may_ask
 from baton_cli.profiles import Profile, address, config_of, config_path, profile_from, save
 
+OF_CLAUDE_CODE = "claude plugin marketplace add CHECKOUT && claude plugin install baton@baton"
 URL_QUESTION = "The API's address, such as https://baton.example.com"
 
 
@@ -87,6 +88,9 @@ def _tell(app: CommandContext, path: Path, names: list[str], agent: str | None) 
         app.out.document({"file": str(path), "profiles": names})
         return
     app.out.write(f"✓ {path} has {' and '.join(names)}\n")
-    app.out.say(
-        "next: baton handoff list" if agent is None else f"next: baton --profile {names[-1]} tasks claim --wait 60"
-    )
+    if agent is None:
+        app.out.say("next: baton handoff list")
+        return
+    app.out.say(f"next: baton --profile {names[-1]} tasks claim --wait 60")
+    app.out.say(f"or let Claude Code work as it, once: {OF_CLAUDE_CODE}")
+    app.out.say(f"and then: BATON_PROFILE={names[-1]} claude")

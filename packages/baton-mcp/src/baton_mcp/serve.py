@@ -18,6 +18,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
+from baton_mcp import claims_file
 from baton_mcp.bell import Bell
 from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered, connection
 from baton_mcp.news import News
@@ -89,7 +90,8 @@ async def serve(profile: ServerProfile, options: Options) -> None:
         anyio.create_task_group() as tasks,
     ):
         door, listing = McpConnection(http, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
-        server = proxy(door, listing, SessionClaims(door, tasks), has_channel=options.channel)
+        kept = claims_file.of_this_session()
+        server = proxy(door, listing, SessionClaims(door, tasks, kept.write), has_channel=options.channel)
 
         async def notify(method: str, params: dict[str, Any] | None = None) -> None:
             message = types.JSONRPCNotification(jsonrpc="2.0", method=method, params=params)
@@ -106,7 +108,10 @@ async def serve(profile: ServerProfile, options: Options) -> None:
             tasks.start_soon(_watched, listing.listed, watch, send, bell, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
         told = server.create_initialization_options(NotificationOptions(tools_changed=True), capabilities)
-        await server.run(read, write, told)
+        try:
+            await server.run(read, write, told)
+        finally:
+            kept.remove()
         tasks.cancel_scope.cancel()
 
 

@@ -3,7 +3,7 @@ released."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -36,11 +36,15 @@ class _Answer:
 
 @dataclass
 class SessionClaims:
-    """Calls tools at the door, and keeps the claims that they make. ``tasks``: where the heartbeats run."""
+    """Calls tools at the door, and keeps the claims that they make. ``tasks``: where the heartbeats run. ``tell`` is
+    called with the live claims and those that were lost, each with its task, whenever they change."""
 
     door: McpConnection
     tasks: TaskGroup
+    tell: Callable[[Mapping[str, str], Mapping[str, str]], None] = lambda _live, _lost: None
     _live: dict[str, float] = field(default_factory=dict)  # claim_id → when a call has made or named it last
+    _tasks: dict[str, str] = field(default_factory=dict)  # claim_id → its task
+    _lost: set[str] = field(default_factory=set)  # until a call names them: then the model has learned of it
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Returns the tool's answer. Raises as ``McpConnection.ask`` does. If a call that claims is cancelled, its
@@ -50,15 +54,21 @@ class SessionClaims:
             self._live[named] = anyio.current_time()
         claims = name == CLAIM or arguments.get(CLAIM)
         found = await (self._claimed(name, arguments) if claims else call_tool(self.door, name, arguments))
+        self._lost.discard(named)
         if not found.get("isError"):
             if name in ENDS or (found.get("structuredContent") or {}).get(GIVEN_UP):
                 self._live.pop(named, None)
             for task_id, claim_id, lease_seconds in _claims_in(found):
                 is_kept = claim_id in self._live
-                self._live[claim_id] = anyio.current_time()
+                self._live[claim_id], self._tasks[claim_id] = anyio.current_time(), task_id
                 if not is_kept:
                     self.tasks.start_soon(self._keep, task_id, claim_id, lease_seconds)
+        self._told()
         return found
+
+    def _told(self) -> None:
+        live, lost = ({each: self._tasks[each] for each in some} for some in (self._live, self._lost))
+        self.tell(live, lost)
 
     async def _claimed(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         answer = _Answer()
@@ -89,9 +99,11 @@ class SessionClaims:
         """Sends heartbeats, the first one at once: a claim that was waited for has a short first lease until then."""
         while anyio.current_time() - self._live.get(claim_id, -KEPT_SECONDS) < KEPT_SECONDS:
             if await self._say(task_id, "heartbeat", {"claim_id": claim_id}) in OVER:
+                self._lost |= {claim_id} & self._live.keys()  # unless the session has ended it meanwhile
                 break
             await anyio.sleep(max(SHORTEST_PAUSE_SECONDS, lease_seconds / 3))
         self._live.pop(claim_id, None)
+        self._told()
 
     async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> int:
         """Returns the status of the answer; 0 if Baton doesn't answer, as the next heartbeat may be answered."""

@@ -1,0 +1,31 @@
+"""The file in which a server keeps what its session claims, for programs of the same session, such as Claude Code's
+hooks. It is named after the process that has started the server: a hook looks among the processes above itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsFile:
+    path: Path
+
+    def write(self, live: Mapping[str, str], lost: Mapping[str, str]) -> None:
+        """``live`` and ``lost``: claim → its task. Readers see the file as it was or as it is, never a part."""
+        content = {"server": os.getpid(), "live": dict(live), "lost": dict(lost)}
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = self.path.with_suffix(f".{os.getpid()}")
+        unfinished.write_text(json.dumps(content), encoding="utf-8")
+        unfinished.replace(self.path)
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def of_this_session(environment: Mapping[str, str] = os.environ) -> ClaimsFile:
+    home = environment.get("XDG_STATE_HOME") or "~/.local/state"
+    return ClaimsFile(Path(home).expanduser() / "baton" / "sessions" / f"{os.getppid()}.json")
