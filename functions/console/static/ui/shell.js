@@ -13,6 +13,7 @@ import { askWhose } from "./link.js";
 import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
 import { FindButton, openPalette, Palette } from "./palette.js";
 import { Toasts } from "./toasts.js";
+import { When } from "./when.js";
 
 /** @typedef {import("../pages.js").Page} Page */
 const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
@@ -39,7 +40,7 @@ export function Shell() {
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
     : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
     </main>
-    <${Toasts} /><${Help} /><${Palette} />`;
+    <${Toasts} /><${Help} /><${Palette} /><${When} />`;
 }
 
 /** Another page begins at its top, and takes the focus if what had it is gone. @param {string} path */
