@@ -57,6 +57,12 @@ def test_no_module_makes_markup_of_a_text_or_names_another_origin() -> None:
         assert named == set(), path
 
 
+def test_times_are_said_by_one_module() -> None:
+    for path in MODULES:
+        if path.name not in ("time.js", "zone.js"):
+            assert not re.search(r"toLocale(Date|Time)String|dateStyle|DateTimeFormat", path.read_text("utf-8")), path
+
+
 def test_every_import_leads_to_a_file() -> None:
     missing = [
         f"{path.name}: {name}"

@@ -134,13 +134,14 @@ export default function Approvals({ query }) {
   const count = order.length + questions.length;
   const waiting = all.length + asks.all;
   const isNarrowed = isFiltered(query);
+  const isRead = data !== null || !problem;
   const said = `${isNarrowed ? `${count.toLocaleString()} of ` : ""}${waiting.toLocaleString()} waiting`;
   const beyond = isLooking ? ", looking at the others" : !isWhole || asks.more ? " and more" : "";
-  const isGone = Boolean(query.task) && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
+  const isGone = Boolean(query.task) && data !== null && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
   return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1>
-        <span class="faint" role="status">${said}${beyond}</span>
+        <span class="faint" role="status">${isRead && `${said}${beyond}`}</span>
         <a href=${address("/standing-answers")}>Standing answers</a>${" "}
         <a href=${address("/new-handoff")}>New handoff</a></div>
       <${SavedViews} page="/approvals" query=${query} of=${VIEWS} />

@@ -22,7 +22,7 @@ export default function Display() {
       <${Choice} name="times" title="Shown as" of=${TIMES} choice=${times} />
       <p class="faint">Point at a time, or press <kbd>z</kbd>, for the exact one in your zone, in the workspace's, and by
         ${" "}UTC; <kbd>Z</kbd> turns ages into times everywhere. Days of counts and of decisions are days of UTC.</p>
-      <dl class="facts" aria-label="It is now">${zones().map(([whose, zone]) => html`<div key=${zone}><dt>${whose}</dt>
+      <dl class="zones" aria-label="It is now">${zones().map(([whose, zone]) => html`<div key=${zone}><dt>${whose}</dt>
         <dd>${exactIn(new Date(now.value).toISOString(), zone)}</dd></div>`)}</dl></section>
     <section class="card making" aria-labelledby="looks"><h2 id="looks">Looks</h2>
       <${Choice} name="theme" title="Colours" of=${THEMES} choice=${theme} />

@@ -55,7 +55,7 @@ export default function Tasks({ query }) {
   const said = `${rows.length.toLocaleString()}${of}${isWhole ? "" : "+"} shown${looked}`;
   const marked = rows.filter((task) => selection.has(task.id));
   return html`<div class="head"><h1>Tasks</h1>
-      <span class="faint" role="status">${isLoading ? "" : said}</span>
+      <span class="faint" role="status">${isLoading || (problem && !data) ? "" : said}</span>
       <a href=${address("/new-handoff")}>New handoff</a></div>
     <${SavedViews} page="/tasks" query=${query} of=${VIEWS} />
     <${Filters} query=${query} tasks=${items} />

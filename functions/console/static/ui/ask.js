@@ -49,6 +49,7 @@ function Dialog({ of, onEnd }) {
   }, []);
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (isBusy) return;
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     const values = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form)));
     setBusy(true);
@@ -69,7 +70,7 @@ function Dialog({ of, onEnd }) {
       <${Trouble} of=${trouble} />
       <div class="row end">
         <button type="button" onClick=${onEnd}>${of.keep ?? "Keep as it is"}</button>
-        <button type="submit" class=${of.danger ? "danger" : "primary"} disabled=${isBusy}>${isBusy ? "Working …" : of.confirm}</button>
+        <button type="submit" class=${of.danger ? "danger" : "primary"} aria-disabled=${isBusy}>${isBusy ? "Working …" : of.confirm}</button>
       </div>
     </form>
   </dialog>`;

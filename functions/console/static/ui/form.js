@@ -52,6 +52,7 @@ export function Form({ of, confirm, what, back, send, children }) {
   const key = useOneKey();
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (isBusy) return;
     const texts = new FormData(/** @type {HTMLFormElement} */ (form.current));
     setBusy(true);
     setTrouble(null);
@@ -77,7 +78,7 @@ export function Form({ of, confirm, what, back, send, children }) {
     ${children}
     <${Trouble} of=${trouble} what=${what} />
     <div class="row end save">${back}
-      <button type="submit" class="primary" disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
+      <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
   </form>`;
 }
 

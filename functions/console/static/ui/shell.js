@@ -1,6 +1,7 @@
 /** What is around every page: navigation, who is signed in, whether the network answers. */
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { isOnline } from "../core/api.js";
+import { sending } from "../core/busy.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { address, go, matched, place, subject } from "../core/router.js";
 import { signOut, who, workspace } from "../core/session.js";
@@ -87,7 +88,7 @@ function SkipLink() {
 function Bar() {
   return html`<header class="bar">
     <a class="brand" href=${address("/")}><span aria-hidden="true">⇥</span> Baton</a>
-    <span class="spread"></span>
+    <span class="spread sending" role="status">${sending.value > 0 && html`<span>Sending …</span>`}</span>
     <${FindButton} />
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>

@@ -1,5 +1,6 @@
 /** What to look at twice among what is listed or marked, summed up at the top of the queue. */
-import { html, useEffect, useMemo, useRef, useState } from "../../lib.js";
+import { html, useEffect, useMemo, useRef } from "../../lib.js";
+import { useBusy } from "../../core/busy.js";
 import { useKeys } from "../../core/keys.js";
 import { plain } from "../../core/said.js";
 import { failed } from "../../core/toasts.js";
@@ -39,7 +40,7 @@ export const oddOf = (task) => [...new Set([...kindsOfListed(task), ...found.val
 /** `isMarked`: these are those that are marked. `at`: the one that is shown. `open` shows one.
  * @param {{tasks: ListedTask[], isMarked?: boolean, at: string | undefined, open: (task: ListedTask) => void}} props */
 export function Sum({ tasks, isMarked = false, at, open }) {
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, busy] = useBusy();
   const isGone = useRef(false);
   useEffect(() => () => { isGone.current = true; }, []);
   const marks = found.value;
@@ -54,11 +55,8 @@ export function Sum({ tasks, isMarked = false, at, open }) {
     if (to) open(to.task);
   };
   useKeys("Look twice", odd.length > 0 ? { w: { does: "next one to look at twice", repeats: true, run: () => next(odd) } } : {});
-  const compare = async () => {
-    setBusy(true);
-    await compareAll(tasks, () => isGone.current).catch((error) => failed("Not all of them were compared", error));
-    setBusy(false);
-  };
+  const compare = () => busy(() => compareAll(tasks, () => isGone.current)
+    .catch((error) => failed("Not all of them were compared", error)));
   if (tasks.length < 2) return null;
   const looked = tasks.length - left;
   return html`<section class="sum" aria-label="What to look at twice"><p class="row">
@@ -67,7 +65,7 @@ export function Sum({ tasks, isMarked = false, at, open }) {
     ${counts.map(({ kind, of }) => html`<button key=${kind} type="button" class="quiet flag" onClick=${() => next(of)}>
       ${of.length} ${WORDS[kind]?.[of.length === 1 ? 0 : 1]}</button>`)}
     ${odd.length > 0 && html`<span class="faint"><${Key}>w<//> next</span>`}
-    ${left > 0 && !isMarked && html`<button type="button" class="quiet" disabled=${isBusy} onClick=${compare}>
+    ${left > 0 && !isMarked && html`<button type="button" class="quiet" aria-disabled=${isBusy} onClick=${compare}>
       ${isBusy ? "Comparing …" : left > COMPARED_AT_ONCE ? `Compare ${COMPARED_AT_ONCE} more` : `Compare ${looked > 0 ? "the others" : "them"}`}</button>`}
   </p></section>`;
 }
