@@ -78,7 +78,8 @@ def test_a_name_that_is_read_from_the_right_keeps_its_beginning_and_its_neighbou
     name.wait_for()
     first, cell, state = signed_in.evaluate(
         """() => {
-          const said = [...document.querySelectorAll("td.fill .said")].find((each) => each.textContent.includes("שלום"));
+          const names = [...document.querySelectorAll("td.fill .said")];
+          const said = names.find((each) => each.textContent.includes("שלום"));
           const range = document.createRange();
           range.setStart(said.firstChild, 0);
           range.setEnd(said.firstChild, 4);

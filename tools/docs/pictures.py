@@ -15,11 +15,12 @@ FOLDER = DOCS / "images" / "console"
 
 def page() -> str:
     names = sorted(path.name.removesuffix("-light.webp") for path in FOLDER.glob("*-light.webp"))
-    rows = [
-        f"| {name.replace('-', ' ')} | [light](images/console/{name}-light.webp), [dark](images/console/{name}-dark.webp) |"
-        for name in names
-    ]
+    rows = [f"| {name.replace('-', ' ')} | {_linked(name, 'light')}, {_linked(name, 'dark')} |" for name in names]
     return with_rows("console-pictures.md", "| page | in both schemes |", rows)
+
+
+def _linked(name: str, scheme: str) -> str:
+    return f"[{scheme}](images/console/{name}-{scheme}.webp)"
 
 
 if __name__ == "__main__":

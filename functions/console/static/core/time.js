@@ -47,7 +47,8 @@ function format(how, of = zone.value, locale = undefined) {
 export function exactIn(at, of = zone.value) {
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) return at;
-  return of === "UTC" ? time.toISOString() : isZone(of) ? format(FULL, of).format(time) : "this browser doesn't know it";
+  if (of === "UTC") return time.toISOString();
+  return isZone(of) ? format(FULL, of).format(time) : "this browser doesn't know it";
 }
 
 /** In the reader's zone, and by UTC. @param {string} at */

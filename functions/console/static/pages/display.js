@@ -20,8 +20,9 @@ export default function Display() {
     <section class="card making" aria-labelledby="times"><h2 id="times">Times</h2>
       <${Zone} />
       <${Choice} name="times" title="Shown as" of=${TIMES} choice=${times} />
-      <p class="faint">Point at a time, or press <kbd>z</kbd>, for the exact one in your zone, in the workspace's, and by
-        ${" "}UTC; <kbd>Z</kbd> turns ages into times everywhere. Days of counts and of decisions are days of UTC.</p>
+      <p class="faint">Point at a time, or press <kbd>z</kbd>, for the exact one in your zone, in the workspace's, and
+        ${" "}by UTC; <kbd>Z</kbd> turns ages into times everywhere. Days of counts
+        ${" "}and of decisions are days of UTC.</p>
       <dl class="zones" aria-label="It is now">${zones().map(([whose, zone]) => html`<div key=${zone}><dt>${whose}</dt>
         <dd>${exactIn(new Date(now.value).toISOString(), zone)}</dd></div>`)}</dl></section>
     <section class="card making" aria-labelledby="looks"><h2 id="looks">Looks</h2>
@@ -62,6 +63,7 @@ function Zone() {
       <input id="zone" list="zones" value=${text} onInput=${type} autocomplete="off" placeholder="Europe/Vienna"
         aria-invalid=${isWrong ? "true" : undefined} aria-describedby="zone-wrong" />
       <datalist id="zones">${NAMES.map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
-      <p id="zone-wrong" class="wrong">${isWrong && "This browser knows no zone of that name. Names are IANA's, such as Europe/Vienna."}</p></div>`}
+      <p id="zone-wrong" class="wrong">${isWrong
+        && "This browser knows no zone of that name. Names are IANA's, such as Europe/Vienna."}</p></div>`}
     </fieldset>`;
 }

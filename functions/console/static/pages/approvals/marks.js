@@ -152,15 +152,20 @@ function linesOf(task, { hidden, mixed, blank, first }, earlier) {
   const askers = new Set(some.map((each) => each.created_by));
   const target = task.target_agent ? html`<${Said} of=${task.target_agent} />` : "anyone";
   return /** @type {[string, any][]} */ ([
-    ["first", "tasks" in earlier && some.length === 0 && html`<strong>First of its direction:</strong> nothing from${" "}
-      <${Said} of=${task.source_agent} /> to ${target} is among its newest ${earlier.looked} approved tasks`],
+    ["first", "tasks" in earlier && some.length === 0
+      && html`<strong>First of its direction:</strong> nothing from${" "}
+        <${Said} of=${task.source_agent} /> to ${target} is among its newest ${earlier.looked} approved tasks`],
     ["revised", task.revision > 1 && html`<strong>Changed since it came:</strong> this is revision ${task.revision}`],
     ["asker", some.length > 1 && !askers.has(task.created_by) && html`<strong>Asked by another one:</strong>${" "}
       <${Said} of=${task.created_by} />, before <${Said} of=${[...askers].slice(0, 3).join(", ")} />`],
-    ["hidden", hidden.count > 0 && html`<strong>${hidden.count} hidden character${hidden.count > 1 && "s"}:</strong>${" "}
+    ["hidden", hidden.count > 0
+      && html`<strong>${hidden.count} hidden character${hidden.count > 1 && "s"}:</strong>${" "}
       ${hidden.names.slice(0, 4).join(", ")}`],
-    ["scripts", mixed.length > 0 && html`<strong>Letters of two scripts in one word:</strong> <${Said} of=${mixed.join(", ")} />`],
-    ["hidden", blank > 0 && html`<strong>It goes on behind blank space</strong> in ${blank} ${blank === 1 ? "place" : "places"}`],
-    ["address", first.length > 0 && html`<strong>An address that no earlier one has:</strong> <${Said} of=${first.join(", ")} />`],
+    ["scripts", mixed.length > 0
+      && html`<strong>Letters of two scripts in one word:</strong> <${Said} of=${mixed.join(", ")} />`],
+    ["hidden", blank > 0
+      && html`<strong>It goes on behind blank space</strong> in ${blank} ${blank === 1 ? "place" : "places"}`],
+    ["address", first.length > 0
+      && html`<strong>An address that no earlier one has:</strong> <${Said} of=${first.join(", ")} />`],
   ]).filter(([, line]) => line);
 }

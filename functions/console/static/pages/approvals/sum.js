@@ -54,18 +54,22 @@ export function Sum({ tasks, isMarked = false, at, open }) {
     const to = of[after % of.length] ?? of[0];
     if (to) open(to.task);
   };
-  useKeys("Look twice", odd.length > 0 ? { w: { does: "next one to look at twice", repeats: true, run: () => next(odd) } } : {});
+  const go = { does: "next one to look at twice", repeats: true, run: () => next(odd) };
+  useKeys("Look twice", odd.length > 0 ? { w: go } : {});
   const compare = () => busy(() => compareAll(tasks, () => isGone.current)
     .catch((error) => failed("Not all of them were compared", error)));
   if (tasks.length < 2) return null;
-  const looked = tasks.length - left;
+  const looked = (tasks.length - left).toLocaleString();
+  const others = left === tasks.length ? "them" : "the others";
+  const offer = left > COMPARED_AT_ONCE ? `Compare ${COMPARED_AT_ONCE} more` : `Compare ${others}`;
   return html`<section class="sum" aria-label="What to look at twice"><p class="row">
-    <span role="status">${odd.length > 0 ? html`<strong>Look twice at ${odd.length}</strong> of the` : "Nothing to look at twice is known of the"}
-      ${" "}${tasks.length.toLocaleString()} ${isMarked ? "marked" : "listed"}${left > 0 && `, ${looked.toLocaleString()} of them compared`}${odd.length > 0 ? ":" : "."}</span>
+    <span role="status">${odd.length > 0 ? html`<strong>Look twice at ${odd.length}</strong> of`
+    : "Nothing to look at twice is known of"} the ${tasks.length.toLocaleString()} ${isMarked ? "marked" : "listed"}${
+  left > 0 && `, ${looked} of them compared`}${odd.length > 0 ? ":" : "."}</span>
     ${counts.map(({ kind, of }) => html`<button key=${kind} type="button" class="quiet flag" onClick=${() => next(of)}>
       ${of.length} ${WORDS[kind]?.[of.length === 1 ? 0 : 1]}</button>`)}
     ${odd.length > 0 && html`<span class="faint"><${Key}>w<//> next</span>`}
     ${left > 0 && !isMarked && html`<button type="button" class="quiet" aria-disabled=${isBusy} onClick=${compare}>
-      ${isBusy ? "Comparing …" : left > COMPARED_AT_ONCE ? `Compare ${COMPARED_AT_ONCE} more` : `Compare ${looked > 0 ? "the others" : "them"}`}</button>`}
+      ${isBusy ? "Comparing …" : offer}</button>`}
   </p></section>`;
 }
