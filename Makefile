@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package smoke clean
 
 PYTHON ?= python3
 
@@ -125,8 +125,12 @@ console-setup: setup $(env)/console.stamp ## Playwright and axe, for the tests o
 	@command -v "$${BATON_CHROMIUM:-chromium}" >/dev/null || echo "no Chromium here: apt-get install chromium, or BATON_CHROMIUM=…"
 
 # Never in CI. Playwright is in an environment of its own: nobody else needs its 40 MB.
-console-test: console-setup ## a real browser on the console's pages (WRITE_SCREENS=1 takes the pictures of docs/ anew)
+console-test: console-setup ## a real browser on the console's pages
 	@PYTHONPATH=$$(echo $(env)/console/lib/python*/site-packages) $(pytest) tests/console --no-cov $(PYTEST_ARGS)
+
+pictures: console-setup ## take the pictures of the console in docs/ anew, of every page in both schemes
+	@WRITE_SCREENS=1 PYTHONPATH=$$(echo $(env)/console/lib/python*/site-packages) $(pytest) tests/console/test_everybody.py tests/console/test_tracker.py -k axe --no-cov $(PYTEST_ARGS)
+	@$(bin)/python -m tools.docs.pictures
 
 vendor: setup $(env)/node.stamp ## write the console's libraries again, from npm's packages, and compare their hashes
 	@$(bin)/python -m tools.docs.vendor
@@ -168,6 +172,7 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@$(bin)/python -m tools.docs.cli_reference --check
 	@$(bin)/python -m tools.docs.event_types --check
 	@$(bin)/python -m tools.docs.route_table --check
+	@$(bin)/python -m tools.docs.pictures --check
 	@$(bin)/python -m tools.docs.check_console
 
 fmt: setup ## format the code and mend what ruff can mend

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from support.console_looks import picture
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, marker_body, new_workspace
@@ -189,7 +188,6 @@ def test_a_tool_is_made_and_a_conversation_is_routed_twice(page: Any, tenant: Te
         "Routed to closer",
     ]
     page.get_by_role("heading", name="With closer").wait_for()
-    picture(page, "conversation")
 
 
 def _hired(tenant: Tenant, slug: str) -> str:

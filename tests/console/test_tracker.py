@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from baton.adapters.system import SystemClock
-from support.console_looks import nothing_found, picture
+from support.console_looks import nothing_found, pictures
 from support.values.tricks import TRICKS, only_text
 from support.worlds.console_server import ConsoleServer, serving
 from support.worlds.http_agents import ALICE
@@ -137,7 +137,7 @@ def test_axe_finds_nothing_where_a_tracker_is_connected(
     on_page.get_by_role("link", name="its task").wait_for()
     nothing_found(on_page)
     if scheme == "light":
-        picture(on_page, "tracker")
+        pictures(on_page, "tracker")
 
 
 @pytest.mark.parametrize("width", [1360, 390])

@@ -36,6 +36,7 @@ export const PAGES = [
   { path: "/settings", title: "Settings", key: "e", place: "Workspace", load: () => import("./pages/settings.js") },
   { path: "/tracker", title: "Tracker", key: "p", place: "Workspace", load: () => import("./pages/tracker.js") },
   { path: "/notifications", title: "Notifications", place: "Workspace", load: () => import("./pages/told.js") },
+  { path: "/display", title: "Display", key: "z", place: "Workspace", load: () => import("./pages/display.js") },
   { path: "/tokens", title: "Tokens", key: "k", place: "Workspace", load: () => import("./pages/tokens.js") },
 ];
 

@@ -1,5 +1,6 @@
 /** Requests to the API of the same origin. Nothing here knows a page. */
 import { signal } from "../lib.js";
+import { sending } from "./busy.js";
 
 /** @typedef {{field: string, message: string}} FieldError */
 /** @typedef {"GET" | "POST" | "PUT" | "DELETE"} Method */
@@ -69,7 +70,8 @@ export async function get(path, stop, session) {
 
 /** `leaving`: sent though the page goes away. `session`: whose change it is, "" for nobody's; otherwise that of the session
  * that is there when it is asked for, also when it is sent again later.
- * @typedef {{key?: string, session?: string, leaving?: boolean, headers?: Record<string, string>}} How */
+ * @typedef {{key?: string, session?: string, leaving?: boolean, headers?: Record<string, string>,
+ *   isQuiet?: boolean}} How `isQuiet`: nobody waits for it */
 
 /** A change. A lost answer is asked for again under the same key, so nothing is done twice.
  * @param {Method} method @param {string} path @param {unknown} [body] @param {How} [how] @returns {Promise<any>} */
@@ -79,7 +81,9 @@ export async function change(method, path, body, how = {}) {
   const headers = /** @type {Record<string, string>} */ ({ ...how.headers, "Idempotency-Key": how.key || newKey() });
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const init = { headers, keepalive: how.leaving === true, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const count = (/** @type {number} */ by) => { if (!how.isQuiet) sending.value += by; };
   for (let attempt = 1; ; attempt += 1) {
+    count(1);
     try {
       const answer = async () => content(await sent(method, path, init, session), session);
       return await (isOurs ? ofThisSession(session, answer) : answer());
@@ -87,6 +91,7 @@ export async function change(method, path, body, how = {}) {
       if (!(error instanceof Problem) || attempt === 4 || !mayRepeat(method, error)) throw unclear(error);
       await pause(1000 * (error.retryAfter ?? 0.3 * 2 ** attempt));
     } finally {
+      count(-1);
       readAnew();
     }
   }

@@ -59,7 +59,7 @@ function tell(words) {
 async function listened(stop, rung) {
   const { url, look_seconds: everySeconds } = /** @type {import("api").BellView} */ (await get("/bell", stop));
   if (url === null) return "off";
-  const { ticket } = await post("/bell/tickets");
+  const { ticket } = await post("/bell/tickets", {}, { isQuiet: true });
   if (stop.aborted) return "failed";
   const socket = new WebSocket(`${url}?listen=lists`, ["baton", `baton.ticket.${ticket}`]);
   return new Promise((over) => {

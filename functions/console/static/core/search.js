@@ -1,6 +1,7 @@
 /** Finding: tasks of all days, backwards in time with the frontier said; and what a pasted id names. */
 import { useEffect, useRef, useState } from "../lib.js";
 import { get, Problem } from "./api.js";
+import { dayAndClock } from "./time.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** `searchedTo`: all that is newer was looked at; null before the first answer. `next`: where it goes on; null once all
@@ -68,7 +69,7 @@ async function searchOn(path, from, stop, tell) {
 /** How far a search got, as a sentence. @param {Found} found */
 export function frontier({ searchedTo, next, isSearching }) {
   if (searchedTo === null) return isSearching ? "Searching …" : "";
-  const to = new Date(searchedTo).toLocaleString(undefined, { dateStyle: "long", timeStyle: "short" });
+  const to = dayAndClock(searchedTo);
   return next === null ? "Searched to the beginning." : `Searched to ${to}${isSearching ? " …" : "."}`;
 }
 

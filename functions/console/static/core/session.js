@@ -170,7 +170,7 @@ function tell(found) {
 /** @param {Session} before */
 async function renew(before) {
   try {
-    const { expires_at, ends_at } = await change("POST", "/sessions/renew", {});
+    const { expires_at, ends_at } = await change("POST", "/sessions/renew", {}, { isQuiet: true });
     share({ ...before, expires_at, ends_at });
     if (session.value?.id === before.id) session.value = { ...before, expires_at, ends_at };
   } catch {

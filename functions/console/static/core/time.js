@@ -1,5 +1,6 @@
-/** Times, as one reads them: relative, with the exact one at hand. */
+/** Times, as one reads them: relative, with the exact one at hand, in the zone of `zone.js`. */
 import { signal } from "../lib.js";
+import { isZone, zone } from "./zone.js";
 
 /** Now, once a second while the page is looked at. */
 export const now = signal(Date.now());
@@ -26,15 +27,66 @@ export function relative(at, from = now.value) {
   return seconds > 0 ? `${length(seconds)} ago` : `in ${length(-seconds)}`;
 }
 
-/** In the reader's time zone, and by UTC. @param {string} at */
-export function exact(at) {
-  const time = new Date(at);
-  if (Number.isNaN(time.getTime())) return at;
-  const here = time.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
-  return `${here}\n${time.toISOString()}`;
+const FULL = /** @type {const} */ ({ dateStyle: "full", timeStyle: "long" });
+const CLOCK = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const DAY = /** @type {const} */ ({ day: "numeric", month: "short" });
+const PARTS = /** @type {const} */ ({ ...CLOCK, year: "numeric", month: "2-digit", day: "2-digit", second: "2-digit" });
+
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/** @param {Intl.DateTimeFormatOptions} how @param {string} [of] a zone @param {string} [locale] the reader's, else */
+function format(how, of = zone.value, locale = undefined) {
+  const key = JSON.stringify([how, of, locale]);
+  const found = formats.get(key) ?? new Intl.DateTimeFormat(locale, { ...how, timeZone: of });
+  formats.set(key, found);
+  return found;
 }
 
-/** What a field of type `datetime-local` holds. @param {Date} time */
-export function asField(time) {
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+/** The whole of it, in a zone. @param {string} at @param {string} [of] */
+export function exactIn(at, of = zone.value) {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return at;
+  if (of === "UTC") return time.toISOString();
+  return isZone(of) ? format(FULL, of).format(time) : "this browser doesn't know it";
 }
+
+/** In the reader's zone, and by UTC. @param {string} at */
+export const exact = (at) => [...new Set([exactIn(at), exactIn(at, "UTC")])].join("\n");
+
+/** The time of today, else the day with it. @param {string} at */
+export function brief(at) {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return at;
+  const [day, today] = [asField(time), asField(new Date())].map((text) => text.slice(0, 10));
+  if (day === today) return format({ ...CLOCK, second: "2-digit" }).format(time);
+  return format({ ...DAY, ...CLOCK, ...(day?.slice(0, 4) !== today?.slice(0, 4) && { year: "2-digit" }) }).format(time);
+}
+
+/** @param {number | string} at */
+export const clock = (at) => format(CLOCK).format(new Date(at));
+/** @param {number | string} at @param {string} [of] */
+export const dayName = (at, of) => format(DAY, of).format(new Date(at));
+/** @param {string} at */
+export const dayAndClock = (at) => format({ dateStyle: "long", timeStyle: "short" }).format(new Date(at));
+
+/** How far the zone's clocks are ahead of UTC. @param {number} at milliseconds */
+function ahead(at) {
+  const { year, month, day, hour, minute, second } = /** @type {Record<string, string>} */ (
+    Object.fromEntries(format(PARTS, zone.value, "en-US").formatToParts(at).map((part) => [part.type, part.value])));
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) - 1000 * Math.floor(at / 1000);
+}
+
+/** What a field of type `datetime-local` holds, in the reader's zone. @param {Date} time */
+export function asField(time) {
+  return new Date(time.getTime() + ahead(time.getTime())).toISOString().slice(0, 16);
+}
+
+/** What such a field says, for the API. @param {string} text */
+export function fromField(text) {
+  const as = Date.parse(`${text}Z`);
+  return new Date(as - ahead(as - ahead(as))).toISOString();
+}
+
+/** Nine in the morning, so many days from now. @param {number} days */
+export const morning = (days) => fromField(`${asField(new Date(Date.now() + days * 86_400_000)).slice(0, 10)}T09:00`);

@@ -80,5 +80,6 @@ const ADVICE = {
 
 /** What to do about a refusal. @param {Problem} problem */
 export function advice(problem) {
-  return ADVICE[problem.code] ?? "";
+  const noRight = problem.status === 403 ? "You don't have the right to it; who manages the workspace can give it." : "";
+  return ADVICE[problem.code] ?? noRight;
 }

@@ -29,7 +29,7 @@ export function flat(value, at = "", found = new Map()) {
 }
 
 /** The amount that a word says; null for a word. @param {unknown} word */
-function amountOf(word) {
+export function amountOf(word) {
   if (typeof word === "number") return word;
   const [, digits = ""] = NUMBER.exec(String(word)) ?? [];
   const plain = digits.replace(/[',_\u00a0](?=\d{3}(?!\d))|\.(?=\d{3}(?:\D|$)(?!.*\.\d{1,2}$))/g, "");
@@ -107,7 +107,7 @@ function newAddresses(texts, earlier) {
 }
 
 /** Words with letters of two scripts that look alike. @param {string[]} texts */
-function mixedWords(texts) {
+export function mixedWords(texts) {
   const words = texts.flatMap((text) => text.match(/[\p{L}\p{M}]+/gu) ?? []);
   const isMixed = (/** @type {string} */ word) =>
     /\p{Script=Latin}/u.test(word) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word);

@@ -27,7 +27,7 @@ const COLUMNS = [
   { name: "running", title: "In progress", class: "slim wide", cell: ({ health }) => health && running(health) },
   { name: "ended", title: "Ended, week", class: "slim wide", cell: ({ health }) => health && ended(health.last_week).toLocaleString() },
   { name: "failed", title: "Failed", class: "narrow wide", cell: ({ health }) => health && failures(health.last_week) },
-  { name: "waited", title: "Waited p50", class: "slim wider", cell: ({ health }) => health && took(health.last_week.worker.p50) },
+  { name: "waited", title: "Waited p50", class: "time wider", cell: ({ health }) => health && took(health.last_week.worker.p50) },
   { name: "work", title: "At work p50, p95", class: "waits wider", cell: ({ health }) => health && work(health.last_week.work) },
 ];
 

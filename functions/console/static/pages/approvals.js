@@ -17,6 +17,7 @@ import { carried } from "./approvals/carried.js";
 import { grouped } from "./approvals/groups.js";
 import { isCompared } from "./approvals/marks.js";
 import { Controls, Queue, VIEWS } from "./approvals/queue.js";
+import { Sum } from "./approvals/sum.js";
 import { Many, Whole } from "./approvals/whole.js";
 import { atQuestion, atTask, decideOn, NOWHERE, useAsks } from "./questions/desk.js";
 import { Questions } from "./questions/list.js";
@@ -64,6 +65,10 @@ export default function Approvals({ query }) {
   const move = (/** @type {number} */ by) => {
     const to = stopAt(Math.min(questions.length + order.length - 1, Math.max(0, here < 0 ? 0 : here + by)));
     if (to) setQuery(to);
+  };
+  const show = (/** @type {ListedTask} */ task) => {
+    setQuery(atTask(task.id));
+    document.querySelector(`.one [data-tasks~="${task.id}"]`)?.scrollIntoView({ block: "start" });
   };
   const onShown = (/** @type {string[]} */ ids, /** @type {HandoffView | null} */ handoff) => setShown((before) => {
     const after = new Map(before);
@@ -129,13 +134,14 @@ export default function Approvals({ query }) {
   const count = order.length + questions.length;
   const waiting = all.length + asks.all;
   const isNarrowed = isFiltered(query);
+  const isRead = data !== null || !problem;
   const said = `${isNarrowed ? `${count.toLocaleString()} of ` : ""}${waiting.toLocaleString()} waiting`;
   const beyond = isLooking ? ", looking at the others" : !isWhole || asks.more ? " and more" : "";
-  const isGone = Boolean(query.task) && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
+  const isGone = Boolean(query.task) && data !== null && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
   return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1>
-        <span class="faint" role="status">${said}${beyond}</span>
+        <span class="faint" role="status">${isRead && `${said}${beyond}`}</span>
         <a href=${address("/standing-answers")}>Standing answers</a>${" "}
         <a href=${address("/new-handoff")}>New handoff</a></div>
       <${SavedViews} page="/approvals" query=${query} of=${VIEWS} />
@@ -145,13 +151,15 @@ export default function Approvals({ query }) {
         <strong>${marked.length} marked</strong>
         <button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
         <button type="button" onClick=${selection.clear}>Unmark</button></div>`}
+      ${marked.length === 0 && html`<${Sum} tasks=${order} at=${at?.id} open=${show} />`}
       <${Questions} of=${questions} at=${question?.id}
         choose=${(/** @type {{id: string, task_id: string}} */ each) => setQuery(atQuestion(each))} />
       <${Queue} order=${order} groups=${groups} at=${at} selection=${selection} />
       ${count === 0 && !problem && html`<${Nothing} isFiltered=${isNarrowed} />`}
     </section>
     <section class="one" aria-label="What would be approved" ref=${one}>
-      ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setReading(false)} />`
+      ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown}
+      onBack=${() => setReading(false)}><${Sum} tasks=${marked} isMarked at=${at?.id} open=${show} /><//>`
     : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
       run=${answer} onBack=${() => setQuery(NOWHERE)} />`
     : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`

@@ -25,6 +25,7 @@ function Begin() {
   agents.sort((one, other) => Number(other.runtime === "run") - Number(one.runtime === "run"));
   const begin = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (isSending) return;
     const body = asked(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)));
     setTrouble(null);
     setSending(true);
@@ -42,7 +43,7 @@ function Begin() {
     <${Field} of=${{ name: "max_tokens", label: "At most so many tokens", type: "number", min: "1" }} />
     <${Field} of=${{ name: "max_model_calls", label: "At most so many model calls", type: "number", min: "1", hint: "Both hold for the whole conversation, its handoffs included." }} />
     <${Trouble} of=${trouble} what="It wasn't begun." />
-    <div class="row end"><button type="submit" class="primary" disabled=${agents.length === 0 || isSending}>${isSending ? "Sending …" : "Begin"}</button></div></form></section>`;
+    <div class="row end"><button type="submit" class="primary" disabled=${agents.length === 0} aria-disabled=${isSending}>${isSending ? "Sending …" : "Begin"}</button></div></form></section>`;
 }
 
 /** @param {FormData} form */

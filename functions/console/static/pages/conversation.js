@@ -25,7 +25,7 @@ export default function Conversation({ params }) {
   const end = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [shown.length]);
   if (isLoading) return html`<h1>Conversation</h1><${Loading} />`;
-  if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation"><p><a href=${address("/chat")}>Begin one</a></p><//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} />`;
+  if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation"><p><a href=${address("/chat")}>Begin one</a></p><//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} what="It can't be read." />`;
   const isBusy = talk.state === "open";
   return html`<article class="talk"><header><h1 class="title">With <${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} /></h1>
       <p class="row"><${TalkState} of=${talk.state} />

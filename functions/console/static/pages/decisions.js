@@ -30,7 +30,7 @@ export default function Decisions({ query }) {
     <${Trouble} of=${problem} what="The decisions can't be read." />
     ${isLoading && html`<${Loading} />`}
     ${items.length > 0 && html`<div class="numbers card" role="region" aria-label="Decisions" tabindex="0"><table>
-      <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Decided</th><th scope="col">Task</th>
+      <thead><tr><th scope="col">Task</th><th scope="col">Decided</th><th scope="col">Who</th><th scope="col">When</th>
         <th scope="col">From → to</th><th scope="col">Reason</th></tr></thead>
       <tbody>${items.map((each) => html`<${One} key=${`${each.task_id} ${each.seq}`} of=${each} />`)}</tbody></table></div>`}
     ${data?.more && html`<p class="faint">There are more: narrow the filter, or export them.</p>`}
@@ -58,6 +58,7 @@ function Filters({ query, day, people }) {
 function Exports({ path, name }) {
   const [count, setCount] = useState(/** @type {number | null} */ (null));
   const run = async (/** @type {"csv" | "json"} */ form) => {
+    if (count !== null) return;
     setCount(0);
     try {
       const { count: got, isWhole } = await exportDecisions(path, name, form, setCount);
@@ -68,19 +69,20 @@ function Exports({ path, name }) {
     }
     setCount(null);
   };
-  return html`<p class="row"><button type="button" disabled=${count !== null} onClick=${() => run("csv")}>Export as CSV</button>
-    <button type="button" disabled=${count !== null} onClick=${() => run("json")}>Export as JSON</button>
+  return html`<p class="row"><button type="button" aria-disabled=${count !== null} onClick=${() => run("csv")}>Export as CSV</button>
+    <button type="button" aria-disabled=${count !== null} onClick=${() => run("json")}>Export as JSON</button>
     <span class="faint" role="status">${count === null ? "" : `${count.toLocaleString()} read …`}</span></p>`;
 }
 
 /** @param {{of: Decision}} props */
 function One({ of }) {
   const more = of.detail === null ? "" : DETAILS[of.detail] ?? of.detail;
-  return html`<tr><td><${Ago} at=${of.at} /></td>
-    <td><a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a></td>
-    <td>${WORDS[of.verb] ?? of.verb}${more && html` <span class="faint">${more}</span>`}</td>
+  return html`<tr>
     <th scope="row" class="long"><a href=${address(`/tasks/${of.task_id}`)}><${Said} of=${of.title || of.task_id} /></a>
       ${" "}<span class="faint">${of.priority}, entry ${of.seq}</span></th>
+    <td>${WORDS[of.verb] ?? of.verb}${more && html` <span class="faint">${more}</span>`}</td>
+    <td><a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a></td>
+    <td><${Ago} at=${of.at} /></td>
     <td><${Way} from=${of.source_agent} to=${of.target_agent} /></td>
     <td class="long">${of.reason && html`<${Said} of=${of.reason} />`}</td></tr>`;
 }

@@ -7,12 +7,12 @@ import { address, go } from "../core/router.js";
 import { who } from "../core/session.js";
 import { toast } from "../core/toasts.js";
 import { Form, given } from "../ui/form.js";
-import { Loading } from "../ui/parts.js";
+import { Loading, Trouble } from "../ui/parts.js";
 
 /** @typedef {import("../ui/form.js").Entry} Entry */
 
 export default function NewHandoff() {
-  const { data, isLoading } = useList("/agents", { everyMs: 60_000 });
+  const { data, problem, isLoading } = useList("/agents", { everyMs: 60_000 });
   const { data: routes } = useList("/routes", { everyMs: 60_000 });
   if (isLoading) return html`<h1>New handoff</h1><${Loading} />`;
   const known = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []);
@@ -20,6 +20,7 @@ export default function NewHandoff() {
   const types = /** @type {import("api").RouteView[]} */ (routes?.items ?? []).map((route) => route.work_type);
   return html`<div class="head"><h1>New handoff</h1></div>
     <p class="faint">What you hand over in your own name is approved by that, but where a rule asks for others.</p>
+    <${Trouble} of=${problem} what="Agents can't be read: only your own name can be chosen." />
     <${Form} of=${fields(agents, types)} confirm="Hand over" what="Nothing was handed over." send=${send}
       back=${html`<a href=${address("/tasks")}>All tasks</a>`} />`;
 }

@@ -6,6 +6,7 @@ import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { toast } from "../core/toasts.js";
 import { useTyped } from "../core/typed.js";
+import { workspaceZone } from "../core/zone.js";
 import { Key, Loading, Trouble } from "../ui/parts.js";
 import { changesOf, GROUPS, shown } from "./settings/fields.js";
 
@@ -35,12 +36,14 @@ function Form({ now }) {
   const forget = () => { setTexts({}); setTrouble(null); setBase(now); };
   const save = async (/** @type {Event} */ event) => {
     event.preventDefault();
+    if (isBusy || names.length === 0) return;
     setBusy(true);
     setTrouble(null);
     try {
       const saved = /** @type {Settings} */ (await change("PUT", "/workspace/settings", { ...changes, version: base.version }));
       setTexts({});
       setBase(saved);
+      workspaceZone.value = saved.time_zone;
       toast("Saved: it holds from now on, limits of callers within a minute.");
     } catch (error) {
       setTrouble(error);
@@ -56,7 +59,7 @@ function Form({ now }) {
       ${group.settings.map((setting) => html`<${Row} key=${setting.name} of=${setting} text=${texts[setting.name] ?? shown(setting, base)}
         isChanged=${(texts[setting.name] ?? shown(setting, base)) !== shown(setting, base)} set=${set} />`)}</fieldset>`)}
     <${Trouble} of=${trouble} what="Nothing was saved." />
-    <div class="row save"><button type="submit" class="primary" disabled=${isBusy || names.length === 0}>${isBusy ? "Saving …" : names.length > 0 ? `Save ${names.length} changed` : "Nothing is changed"}</button>
+    <div class="row save"><button type="submit" class="primary" aria-disabled=${isBusy || names.length === 0}>${isBusy ? "Saving …" : names.length > 0 ? `Save ${names.length} changed` : "Nothing is changed"}</button>
       ${names.length > 0 && html`<button type="button" onClick=${forget}>Forget the changes <${Key}>Esc<//></button>`}</div>
   </form>`;
 }

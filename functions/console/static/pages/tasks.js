@@ -20,8 +20,7 @@ import { VIEWS } from "./tasks/views.js";
 const COLUMNS = [
   { name: "title", title: "Task", class: "fill", sort: "title",
     cell: (task) => html`<${Said} of=${task.title || task.id} />`,
-    after: (task) => html`<${Flags} of=${task.flags} />${task.labels.map((label) =>
-      html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}` },
+    after: (task) => html`<${Flags} of=${task.flags} /><span class="narrower"><${Labels} of=${task} /></span>` },
   { name: "state", title: "State", class: "state-cell", sort: "state",
     cell: (task) => html`<${State} of=${task.state} />` },
   { name: "way", title: "From → to", class: "way-cell wide", sort: "agent",
@@ -31,10 +30,17 @@ const COLUMNS = [
   { name: "age", title: "Age", class: "time age", sort: "age", cell: (task) => html`<${Ago} at=${task.created_at} />` },
   { name: "due", title: "Due in", class: "slim wider", sort: "deadline",
     cell: (task) => (dueOf(task) ? html`<${Left} at=${dueOf(task)} />` : html`<span class="faint">–</span>`) },
-  { name: "attempt", title: "Attempts", class: "slim wider", sort: "attempts",
+  { name: "attempt", title: "Attempts", class: "slim widest", sort: "attempts",
     cell: ({ attempt, max_attempts: most }) =>
       html`<span class=${attempt > 1 ? "" : "faint"}>${attempt} / ${most}</span>` },
+  { name: "labels", title: "Labels", class: "way-cell widest", cell: (task) => html`<${Labels} of=${task} />` },
+  { name: "by", title: "Asked by", class: "way-cell widest", cell: (task) => html`<${Said} of=${task.created_by} />` },
 ];
+
+/** @param {{of: ListedTask}} props */
+function Labels({ of }) {
+  return of.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`);
+}
 
 /** @param {{query: Record<string, string>}} props */
 export default function Tasks({ query }) {
@@ -49,7 +55,7 @@ export default function Tasks({ query }) {
   const said = `${rows.length.toLocaleString()}${of}${isWhole ? "" : "+"} shown${looked}`;
   const marked = rows.filter((task) => selection.has(task.id));
   return html`<div class="head"><h1>Tasks</h1>
-      <span class="faint" role="status">${isLoading ? "" : said}</span>
+      <span class="faint" role="status">${isLoading || (problem && !data) ? "" : said}</span>
       <a href=${address("/new-handoff")}>New handoff</a></div>
     <${SavedViews} page="/tasks" query=${query} of=${VIEWS} />
     <${Filters} query=${query} tasks=${items} />

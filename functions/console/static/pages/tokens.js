@@ -3,6 +3,7 @@ import { html, useState } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList } from "../core/live.js";
 import { sessionId, signOut } from "../core/session.js";
+import { fromField } from "../core/time.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Empty, Id, Loading, Said, Trouble } from "../ui/parts.js";
@@ -63,7 +64,7 @@ function mint(show) {
     ],
     confirm: "Make it",
     run: async ({ kind, subject, act_as: scope, expires_at: over }) => {
-      show(await post("/tokens", { kind, subject, ...(scope && { scopes: [scope] }), ...(over && { expires_at: new Date(over).toISOString() }) }));
+      show(await post("/tokens", { kind, subject, ...(scope && { scopes: [scope] }), ...(over && { expires_at: fromField(over) }) }));
       lookAgain();
     },
   });

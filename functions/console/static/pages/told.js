@@ -17,7 +17,7 @@ export default function Told() {
     if (permission === "default") setPermission(await Notification.requestPermission());
   };
   return html`<div class="head"><h1>Notifications</h1></div>
-    <section class="card" aria-labelledby="what"><h2 id="what">Tell me, while I don't look at the console</h2>
+    <section class="card making" aria-labelledby="what"><h2 id="what">Tell me, while I don't look at the console</h2>
       ${CHOICES.map(([choice, title]) => html`<p key=${choice}><label>
         <input type="checkbox" checked=${chosen.value.includes(choice)} disabled=${permission === "none"}
           onChange=${() => change(choice, !chosen.value.includes(choice))} /> ${title}</label></p>`)}

@@ -1,12 +1,13 @@
 /** One handoff tool: its form, and beside it what a model is shown of it. */
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { change, post } from "../core/api.js";
+import { useBusy } from "../core/busy.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
 import { toast } from "../core/toasts.js";
 import { useTyped } from "../core/typed.js";
 import { Field } from "../ui/ask.js";
-import { Ago, Data, Loading, Said, Trouble } from "../ui/parts.js";
+import { Ago, Data, Empty, Loading, Said, Trouble } from "../ui/parts.js";
 import { Standing } from "./tools.js";
 import { Schema, usePreview, wrongAt } from "./tool/preview.js";
 import { rowsOf, Variables, variablesOf } from "./tool/variables.js";
@@ -38,7 +39,8 @@ function Halves({ tool }) {
 
 /** @param {{tool: ToolView | null, preview: import("./tool/preview.js").Preview, onDraft: (draft: import("./tool/preview.js").Draft) => void}} props */
 function Form({ tool, preview, onDraft }) {
-  const { data } = useList("/agents", { everyMs: 30_000 });
+  const { data, problem, isLoading } = useList("/agents", { everyMs: 30_000 });
+  const [isBusy, busy] = useBusy();
   const typed = /** @type {{variables: Row[], based: number} | undefined} */ (useTyped("tool", () => ({ variables: latest.current, based })));
   const [variables, setVariables] = useState(() => typed?.variables ?? rowsOf(tool?.config.context_variables ?? []));
   const [based, setBased] = useState(typed?.based ?? tool?.version ?? 0);
@@ -67,9 +69,13 @@ function Form({ tool, preview, onDraft }) {
       setTrouble(error);
     }
   };
-  if (agents.length === 0) return html`<section class="card"><${Loading} /></section>`;
+  if (agents.length === 0) {
+    return html`<section class="card">${isLoading ? html`<${Loading} />` : problem
+      ? html`<${Trouble} of=${problem} what="Agents can't be read, and a tool hands over to one." />`
+      : html`<${Empty} title="No agent to hand over to"><p><a href=${address("/new-agent")}>Register one</a> first.</p><//>`}</section>`;
+  }
   const config = tool?.config;
-  return html`<section class="card" aria-labelledby="form"><h2 id="form">What it does</h2><form ref=${form} onSubmit=${save} onInput=${show}>
+  return html`<section class="card" aria-labelledby="form"><h2 id="form">What it does</h2><form ref=${form} onSubmit=${(/** @type {SubmitEvent} */ event) => busy(() => save(event))} onInput=${show}>
     ${!tool && html`<${Field} of=${{ name: "name", label: "Name", required: true, hint: "As a model calls it, such as handoff_to_sales.", wrong: wrongAt(preview, "name") }} />`}
     <${Field} of=${{ name: "description", label: "Description", type: "textarea", value: tool?.description ?? "", hint: "When a model should use it.", wrong: wrongAt(preview, "description") }} />
     <${Field} of=${{ name: "target_agent", label: "Hands over to", type: "select", required: true, value: config?.target_agent ?? "", options: agents.map((slug) => [slug, slug]), wrong: wrongAt(preview, "config.target_agent") }} />
@@ -80,7 +86,7 @@ function Form({ tool, preview, onDraft }) {
     <${Variables} of=${variables} set=${putVariables} wrong=${(/** @type {string} */ place) => wrongAt(preview, `config.context_variables${place}`, place === "")} />
     <${Trouble} of=${trouble} what="It isn't saved." />
     ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
-    <div class="row end"><a href=${address("/tools")}>All tools</a><button type="submit" class="primary">Save</button></div></form></section>`;
+    <div class="row end"><a href=${address("/tools")}>All tools</a><button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Saving …" : "Save"}</button></div></form></section>`;
 }
 
 /** A suspended tool is resumed for the target as its reader has seen it, not for what came of it meanwhile.
@@ -101,6 +107,7 @@ function definition(form, variables) {
 function DryRun({ tool }) {
   const [told, setTold] = useState(/** @type {import("api").DryRunView | null} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const [isBusy, busy] = useBusy();
   const run = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const text = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("arguments") ?? "");
@@ -111,9 +118,9 @@ function DryRun({ tool }) {
       setTrouble(error);
     }
   };
-  return html`<section class="card" aria-labelledby="dry"><h2 id="dry">Try it</h2><p class="faint">Nothing is handed over.</p><form onSubmit=${run}>
+  return html`<section class="card" aria-labelledby="dry"><h2 id="dry">Try it</h2><p class="faint">Nothing is handed over.</p><form onSubmit=${(/** @type {SubmitEvent} */ event) => busy(() => run(event))}>
       <${Field} of=${{ name: "arguments", label: "Arguments, as JSON", type: "textarea", required: true, value: "{}" }} />
-      <div class="row end"><button type="submit">Try</button></div></form>
+      <div class="row end"><button type="submit" aria-disabled=${isBusy}>${isBusy ? "Trying …" : "Try"}</button></div></form>
     <${Trouble} of=${trouble} />
     ${told && html`<div role="status">${told.ok ? html`<p class="good"><${Said} of=${told.would} /></p><${Data} of=${told.context} title="What the target gets" open />`
     : html`<div class="trouble"><p><strong>It would be refused.</strong></p><ul>${told.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul></div>`}</div>`}</section>`;

@@ -25,7 +25,7 @@ export default function Tracker() {
   return html`<div class="head"><h1>Tracker</h1>${health?.configured && html`<${Status} of=${health.status} />`}</div>
     <${Trouble} of=${problem} what="Its health can't be read." />
     ${isLoading ? html`<${Loading} />` : health && html`<div class="row acts">
-        ${health.configured && html`<button type="button" class="primary" disabled=${check.isBusy} onClick=${check.run}>${check.isBusy ? "Checking …" : "Check"} <${Key}>c<//></button>
+        ${health.configured && html`<button type="button" class="primary" aria-disabled=${check.isBusy} onClick=${check.run}>${check.isBusy ? "Checking …" : "Check"} <${Key}>c<//></button>
           <button type="button" onClick=${retryAll}>Retry everything <${Key}>r<//></button>
           <button type="button" disabled=${importing.isBusy} onClick=${importing.begin}>Import handoffs <${Key}>i<//></button>`}
         <button type="button" disabled=${!settings} onClick=${() => connect(/** @type {Settings} */ (settings))}>Database</button>

@@ -2,6 +2,7 @@
 import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
 import { onSignIn, onSignOut } from "../core/session.js";
 import { useTyped } from "../core/typed.js";
+import { zone } from "../core/zone.js";
 import { Hidden, Said, Trouble } from "./parts.js";
 
 /** @typedef {{name: string, label: any, type?: string, value?: string, required?: boolean, hint?: any, min?: string,
@@ -48,6 +49,7 @@ function Dialog({ of, onEnd }) {
   }, []);
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (isBusy) return;
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     const values = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form)));
     setBusy(true);
@@ -68,7 +70,7 @@ function Dialog({ of, onEnd }) {
       <${Trouble} of=${trouble} />
       <div class="row end">
         <button type="button" onClick=${onEnd}>${of.keep ?? "Keep as it is"}</button>
-        <button type="submit" class=${of.danger ? "danger" : "primary"} disabled=${isBusy}>${isBusy ? "Working …" : of.confirm}</button>
+        <button type="submit" class=${of.danger ? "danger" : "primary"} aria-disabled=${isBusy}>${isBusy ? "Working …" : of.confirm}</button>
       </div>
     </form>
   </dialog>`;
@@ -82,7 +84,7 @@ export function Field({ of: { value: first = "", ...rest }, onInput }) {
   const id = `field-${of.name}`;
   const common = { id, ref: control, name: of.name, required: of.required, onInput, "aria-invalid": of.wrong ? "true" : undefined, "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined };
   return html`<div class="field">
-    <label for=${id}>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</label>
+    <label for=${id}>${of.label}${of.type === "datetime-local" && html` <span class="faint">in ${zone.value}</span>`}${of.required ? "" : html` <span class="faint">(optional)</span>`}</label>
     ${controlOf(of, common)}<${Hidden} of=${of.value ?? ""} />
     ${of.hint && html`<p id=${`${id}-hint`} class="faint">${of.hint}</p>`}
     ${of.wrong && html`<p id=${`${id}-wrong`} class="wrong"><${Said} of=${of.wrong} /></p>`}

@@ -2,6 +2,7 @@
 import { html, useRef, useState } from "../lib.js";
 import { useOneKey } from "../core/again.js";
 import { parsed, Problem } from "../core/api.js";
+import { fromField } from "../core/time.js";
 import { Field } from "./ask.js";
 import { Trouble } from "./parts.js";
 
@@ -13,7 +14,7 @@ const READ = {
   text: (/** @type {string} */ text) => text.trim(),
   number: (/** @type {string} */ text) => (text === "" ? null : Number(text)),
   lines: (/** @type {string} */ text) => text.split("\n").map((line) => line.trim()).filter(Boolean),
-  time: (/** @type {string} */ text) => (text === "" ? "" : new Date(text).toISOString()),
+  time: (/** @type {string} */ text) => (text === "" ? "" : fromField(text)),
   pairs: (/** @type {string} */ text) => Object.fromEntries(READ.lines(text).map((line) => {
     const [name = "", ...rest] = line.split("=");
     return [name.trim(), rest.join("=").trim()];
@@ -51,6 +52,7 @@ export function Form({ of, confirm, what, back, send, children }) {
   const key = useOneKey();
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (isBusy) return;
     const texts = new FormData(/** @type {HTMLFormElement} */ (form.current));
     setBusy(true);
     setTrouble(null);
@@ -76,7 +78,7 @@ export function Form({ of, confirm, what, back, send, children }) {
     ${children}
     <${Trouble} of=${trouble} what=${what} />
     <div class="row end save">${back}
-      <button type="submit" class="primary" disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
+      <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
   </form>`;
 }
 

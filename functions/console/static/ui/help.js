@@ -14,6 +14,9 @@ export function Help() {
   return isOpen.value ? html`<${Sheet} />` : null;
 }
 
+/** @param {{bindings: {current: object}}} part */
+const hasKeys = ({ bindings }) => Object.keys(bindings.current).length > 0;
+
 function Sheet() {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
@@ -24,7 +27,7 @@ function Sheet() {
   const close = () => { isOpen.value = false; };
   return html`<dialog ref=${box} class="keys" aria-labelledby="keys" onCancel=${close}>
     <h2 id="keys">Keys</h2>
-    <div class="columns">${active.value.map((part) => html`<section key=${part.name}>
+    <div class="columns">${active.value.filter(hasKeys).map((part) => html`<section key=${part.name}>
       <h3>${part.name}</h3>
       <dl>${Object.entries(part.bindings.current).map(([key, binding]) => html`<div key=${key}>
         <dt>${key.split(" ").map((each) => html`<kbd>${SHOWN[each] ?? (SHOWN[key] ?? each)}</kbd> `)}</dt><dd>${binding.does}</dd></div>`)}</dl>

@@ -2,7 +2,8 @@
 import { computed, html, useLayoutEffect, useMemo, useRef, useState } from "../lib.js";
 import { pieces, plain } from "../core/said.js";
 import { stateWord } from "../core/states.js";
-import { exact, length, now, relative } from "../core/time.js";
+import { times } from "../core/theme.js";
+import { brief, length, now, relative } from "../core/time.js";
 import { advice, isUnknown, toast, UNKNOWN } from "../core/toasts.js";
 
 /** @typedef {import("../vendor/preact.js").ComponentChildren} Children */
@@ -21,22 +22,18 @@ export function Hidden({ of }) {
   return plain(of) === of ? null : html`<p class="notice">It has hidden characters: <${Said} of=${of.trim()} /></p>`;
 }
 
-/** The exact time is spelled when somebody points at it: a trail has a thousand of them.
+/** An age, or the time; `ui/when.js` says the exact one on demand.
  * @param {{at: string | null | undefined, none?: string}} props */
 export function Ago({ at, none = "–" }) {
-  const shown = useMemo(() => computed(() => (at ? relative(at) : "")), [at]); // drawn anew when its words change, not each second
-  return at ? html`<time datetime=${at} onPointerEnter=${spell}>${shown.value}</time>` : html`<span class="faint">${none}</span>`;
-}
-
-/** @param {Event & {currentTarget: HTMLTimeElement}} event */
-function spell({ currentTarget: time }) {
-  time.title = exact(time.dateTime);
+  // Drawn anew when its words change, not each second.
+  const shown = useMemo(() => computed(() => (!at ? "" : times.value === "exact" ? brief(at) : relative(at))), [at]);
+  return at ? html`<time datetime=${at}>${shown.value}</time>` : html`<span class="faint">${none}</span>`;
 }
 
 /** What is left until a time; `over` once it has passed. @param {{at: string, over?: string}} props */
 export function Left({ at, over = "over" }) {
   const seconds = (Date.parse(at) - now.value) / 1000;
-  return html`<time datetime=${at} onPointerEnter=${spell} class=${seconds < 0 ? "late" : ""}>${seconds < 0 ? over : length(seconds)}</time>`;
+  return html`<time datetime=${at} class=${seconds < 0 ? "late" : ""}>${seconds < 0 ? over : length(seconds)}</time>`;
 }
 
 /** An id that a click copies. Where the browser doesn't allow that, it is chosen whole, for the person's own keys.

@@ -1,6 +1,7 @@
 /** What is around every page: navigation, who is signed in, whether the network answers. */
 import { html, useEffect, useRef, useState } from "../lib.js";
 import { isOnline } from "../core/api.js";
+import { sending } from "../core/busy.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { address, go, matched, place, subject } from "../core/router.js";
 import { signOut, who, workspace } from "../core/session.js";
@@ -13,6 +14,7 @@ import { askWhose } from "./link.js";
 import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
 import { FindButton, openPalette, Palette } from "./palette.js";
 import { Toasts } from "./toasts.js";
+import { When } from "./when.js";
 
 /** @typedef {import("../pages.js").Page} Page */
 const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
@@ -39,7 +41,7 @@ export function Shell() {
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
     : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
     </main>
-    <${Toasts} /><${Help} /><${Palette} />`;
+    <${Toasts} /><${Help} /><${Palette} /><${When} />`;
 }
 
 /** Another page begins at its top, and takes the focus if what had it is gone. @param {string} path */
@@ -86,7 +88,7 @@ function SkipLink() {
 function Bar() {
   return html`<header class="bar">
     <a class="brand" href=${address("/")}><span aria-hidden="true">⇥</span> Baton</a>
-    <span class="spread"></span>
+    <span class="spread sending" role="status">${sending.value > 0 && html`<span>Sending …</span>`}</span>
     <${FindButton} />
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
     <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>

@@ -9,6 +9,7 @@ export function SignIn() {
   const [isBusy, setBusy] = useState(false);
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (isBusy) return;
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
     const token = String(new FormData(form).get("token") ?? "").trim();
     setBusy(true);
@@ -31,7 +32,7 @@ export function SignIn() {
         <input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" autofocus placeholder="baton_…" aria-describedby="about" />
       </div>
       <${Trouble} of=${trouble} what="You aren't signed in." />
-      <button type="submit" class="primary wide" disabled=${isBusy}>${isBusy ? "Signing in …" : "Sign in"}</button>
+      <button type="submit" class="primary wide" aria-disabled=${isBusy}>${isBusy ? "Signing in …" : "Sign in"}</button>
       <p id="about" class="faint">A token of a person; those of agents and services don't open the console. It is exchanged for a
         session of this browser, which lasts while a tab is open, for 12 hours at most. On a computer of several people,
         sign out when you leave.</p>

@@ -3,6 +3,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { setQuery } from "../core/router.js";
 import { onSignOut } from "../core/session.js";
+import { density } from "../core/theme.js";
 
 /** @template T
  * @typedef {{name: string, title: string, class?: string, cell: (row: T) => any, after?: (row: T) => any,
@@ -13,7 +14,7 @@ import { onSignOut } from "../core/session.js";
  *   nameOf?: (row: T) => string}} TableProps
  *   `selection`: rows can be marked; `nameOf`: what a row's box is called */
 
-export const ROW_PX = 41;
+const ROWS_PX = { comfortable: 41, compact: 31 }; // and in css/display.css
 /** Rows beyond sight; scrolling by fewer than half of them draws nothing anew. */
 const SPARE = 12;
 /** Where lists were when a row of theirs was opened, by address: who comes back goes on there.
@@ -23,26 +24,27 @@ onSignOut(() => { left.clear(); });
 
 /** The first column holds the link that a row opens. @template T @param {TableProps<T>} props */
 export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort = "", selection, nameOf = keyOf }) {
+  const rowPx = ROWS_PX[density.value];
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [sight, setSight] = useState({ top: 0, height: 800 });
   const [cursor, setCursor] = useState({ row: 0 });
   const wantsFocus = useRef(false);
-  const first = Math.max(0, Math.floor(sight.top / ROW_PX) - SPARE);
-  const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / ROW_PX) + SPARE);
+  const first = Math.max(0, Math.floor(sight.top / rowPx) - SPARE);
+  const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / rowPx) + SPARE);
   const at = Math.min(cursor.row, Math.max(0, rows.length - 1));
 
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
     const look = () => setSight((before) => {
-      const isNear = Math.abs(element.scrollTop - before.top) < (SPARE / 2) * ROW_PX && element.clientHeight === before.height;
+      const isNear = Math.abs(element.scrollTop - before.top) < (SPARE / 2) * rowPx && element.clientHeight === before.height;
       return isNear ? before : { top: element.scrollTop, height: element.clientHeight };
     });
     const watcher = new ResizeObserver(look);
     watcher.observe(element);
     element.addEventListener("scroll", look, { passive: true });
     return () => { watcher.disconnect(); element.removeEventListener("scroll", look); };
-  }, []);
+  }, [rowPx]);
 
   useLayoutEffect(() => {
     if (!wantsFocus.current) return;
@@ -69,8 +71,8 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
     if (!element || rows.length === 0) return;
     wantsFocus.current = true;
     setCursor({ row: next });
-    if (next * ROW_PX < element.scrollTop) element.scrollTop = next * ROW_PX;
-    const bottom = (next + 2) * ROW_PX;
+    if (next * rowPx < element.scrollTop) element.scrollTop = next * rowPx;
+    const bottom = (next + 2) * rowPx;
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   };
   const mark = (/** @type {"toggle" | "range"} */ how, by = 0) => () => {
@@ -119,9 +121,9 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
           <${MarkAll} ids=${rows.map(keyOf)} selection=${selection} /></th>`}
         ${columns.map((column) => html`<${Heading} key=${column.name} of=${column} sort=${sort} />`)}</tr></thead>
       <tbody>
-        ${gap(first)}
+        ${gap(first, rowPx)}
         ${rows.slice(first, last).map((row, index) => kept(row, first + index, first + index === at))}
-        ${gap(rows.length - last)}
+        ${gap(rows.length - last, rowPx)}
       </tbody>
     </table>
     ${more && html`<p class="faint note">There are more: narrow the filter to see them.</p>`}
@@ -148,10 +150,11 @@ function Heading({ of, sort }) {
 
 /** What is cut is whole for whoever points at it. @param {Event & {currentTarget: HTMLElement}} event */
 function spell({ currentTarget: cell }) {
-  cell.title = cell.scrollWidth > cell.clientWidth ? cell.textContent ?? "" : "";
+  const isCut = [cell, ...cell.querySelectorAll(".said")].some((each) => each.scrollWidth > each.clientWidth);
+  cell.title = isCut ? cell.textContent ?? "" : "";
 }
 
-/** Room for rows that aren't in the page. @param {number} rows */
-function gap(rows) {
-  return rows > 0 ? html`<tr aria-hidden="true" class="gap"><td style=${{ height: `${rows * ROW_PX}px` }}></td></tr>` : null;
+/** Room for rows that aren't in the page. @param {number} rows @param {number} rowPx */
+function gap(rows, rowPx) {
+  return rows > 0 ? html`<tr aria-hidden="true" class="gap"><td style=${{ height: `${rows * rowPx}px` }}></td></tr>` : null;
 }

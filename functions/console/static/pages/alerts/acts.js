@@ -1,7 +1,7 @@
 /** What a person does with alerts, one or many: each gets its answer. */
 import { post, Problem } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
-import { asField } from "../../core/time.js";
+import { asField, fromField, morning } from "../../core/time.js";
 import { toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
 
@@ -27,7 +27,7 @@ export function handle(alerts, verb, then) {
     confirm: title,
     run: ({ note, preset, other }) => {
       if (verb !== "snooze") return each(alerts, verb, note ? { note } : {}, then);
-      const at = preset || (other && new Date(other).toISOString());
+      const at = preset || (other && fromField(other));
       if (!at) throw new Error("Choose until when.");
       return each(alerts, verb, { until: at }, then);
     },
@@ -63,23 +63,16 @@ async function each(alerts, verb, body, then, word = WORDS[verb].done) {
 /** @returns {import("../../ui/ask.js").FieldOf[]} */
 function until() {
   const in_ = (/** @type {number} */ hours) => new Date(Date.now() + hours * 3_600_000);
-  const morning = (/** @type {number} */ days) => {
-    const day = in_(24 * days);
-    day.setHours(9, 0, 0, 0);
-    return day;
-  };
-  const monday = (8 - new Date().getDay()) % 7 || 7;
-  /** @type {[string, Date][]} */
+  const monday = (8 - new Date(`${asField(new Date())}Z`).getUTCDay()) % 7 || 7;
+  /** @type {[string, string][]} each with its time */
   const presets = [
-    ["In an hour", in_(1)], ["In four hours", in_(4)],
+    ["In an hour", in_(1).toISOString()], ["In four hours", in_(4).toISOString()],
     ["Tomorrow at 9:00", morning(1)], ["Monday at 9:00", morning(monday)],
   ];
-  /** @param {[string, Date]} preset @returns {[string, string]} */
-  const option = ([name, at]) => [at.toISOString(), name];
   return [
     {
-      name: "preset", label: "Until", type: "radio", required: true, value: presets[0]?.[1].toISOString() ?? "",
-      options: [...presets.map(option), ["", "Another time:"]],
+      name: "preset", label: "Until", type: "radio", required: true, value: presets[0]?.[1] ?? "",
+      options: [...presets.map(([name, at]) => /** @type {[string, string]} */ ([at, name])), ["", "Another time:"]],
     },
     {
       name: "other", label: "Another time", type: "datetime-local",

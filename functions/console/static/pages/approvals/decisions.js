@@ -6,7 +6,7 @@ import { lookAgain } from "../../core/live.js";
 import { decideLater, hide, show, underWay } from "../../core/pending.js";
 import { plain } from "../../core/said.js";
 import { isLeaving } from "../../core/session.js";
-import { asField, relative } from "../../core/time.js";
+import { asField, fromField, morning, relative } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
 import { tellAll } from "../../ui/batch.js";
@@ -166,15 +166,14 @@ export function next(tasks, then) {
 
 /** @param {Seen[]} tasks @param {Then} then */
 export function defer(tasks, then) {
-  const tomorrow = new Date(Date.now() + 86_400_000);
-  tomorrow.setHours(9, 0, 0, 0);
   ask({
     title: tasks.length === 1 ? "Defer this task" : `Defer ${tasks.length} tasks`,
     text: "It leaves the queue, and comes back by itself.",
-    fields: [{ name: "until", label: "Until", type: "datetime-local", required: true, value: asField(tomorrow), min: asField(new Date()) }],
+    fields: [{ name: "until", label: "Until", type: "datetime-local", required: true, min: asField(new Date()),
+      value: asField(new Date(morning(1))) }],
     confirm: "Defer",
     run: ({ until }) => {
-      const at = new Date(until ?? "").toISOString();
+      const at = fromField(until ?? "");
       later(tasks, "defer", "Deferred", (task) => ({ until: at, ...read(task) }));
       then();
     },

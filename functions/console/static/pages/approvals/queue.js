@@ -6,6 +6,7 @@ import { Choose, MoreFilters } from "../../ui/filters.js";
 import { Ago, Flags, Left, Said, Way } from "../../ui/parts.js";
 import { atTask } from "../questions/desk.js";
 import { reasonOf } from "./groups.js";
+import { oddOf } from "./sum.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../../core/selection.js").Selection} Selection */
@@ -40,10 +41,11 @@ export function Queue({ order, groups, at, selection }) {
   const drawn = useRef(/** @type {Map<string, {task: ListedTask, how: string, element: unknown}>} */ (new Map()));
   const rows = (/** @type {ListedTask[]} */ tasks, /** @type {boolean} */ isFlat) => tasks.map((task) => {
     const [isAt, isMarked] = [task.id === at?.id, selection.has(task.id)];
-    const [known, how] = [drawn.current.get(task.id), `${isAt} ${isMarked} ${isFlat}`];
+    const isOdd = oddOf(task).length > 0;
+    const [known, how] = [drawn.current.get(task.id), `${isAt} ${isMarked} ${isFlat} ${isOdd}`];
     if (known?.task === task && known.how === how) return known.element;
     const element = html`<${Item} key=${task.id} of=${task} isAt=${isAt} isMarked=${isMarked} isFlat=${isFlat}
-      latest=${latest} />`;
+      isOdd=${isOdd} latest=${latest} />`;
     drawn.current.set(task.id, { task, how, element });
     return element;
   });
@@ -75,8 +77,9 @@ function Group({ group, selection, rows }) {
   </fieldset>`;
 }
 
-/** @param {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, latest: {current: Selection}}} props */
-function Item({ of, isAt, isMarked, isFlat, latest }) {
+/** @param {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, isOdd: boolean,
+ *   latest: {current: Selection}}} props */
+function Item({ of, isAt, isMarked, isFlat, isOdd, latest }) {
   const mark = (/** @type {MouseEvent} */ event) => {
     if (event.shiftKey) latest.current.range(of.id);
     else latest.current.toggle(of.id);
@@ -93,5 +96,5 @@ function Item({ of, isAt, isMarked, isFlat, latest }) {
           <span> · ${reasonOf(of)}</span>`}
         ${due && html`<span> · due in <${Left} at=${due} over="0: it is over" /></span>`}
         ${of.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}${" "}
-        <${Flags} of=${of.flags} /></span></button></li>`;
+        <${Flags} of=${of.flags} />${isOdd && html` <span class="flag">look twice</span>`}</span></button></li>`;
 }

@@ -49,15 +49,18 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
 }
 
 /** Several, one below the other. What says the same stands there once. `most`: so many different ones are decided on at once.
- * @param {{tasks: ListedTask[], most: number, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void}} props */
-export function Many({ tasks, most, acts, isLive, onShown, onBack }) {
+ * @param {{tasks: ListedTask[], most: number, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void,
+ *   children: any}} props */
+export function Many({ tasks, most, acts, isLive, onShown, onBack, children }) {
   const same = sameOf(tasks);
   return html`<article>
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
     <header><h2 class="title">${tasks.length} marked</h2></header>
     <${Decide} acts=${{ approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    ${children}
     ${same.length > most ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is decided on is on the screen.</p>`
-    : same.map((group) => html`<section class="same" key=${group.map((task) => task.id).join(" ")}>
+    : same.map((group) => html`<section class="same" data-tasks=${group.map((task) => task.id).join(" ")}
+      key=${group.map((task) => task.id).join(" ")}>
       <${Same} group=${group} onShown=${onShown} /></section>`)}
   </article>`;
 }

@@ -5,7 +5,7 @@ import { change as send, post } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { decideLater, hide, show } from "../../core/pending.js";
 import { escaped, plain } from "../../core/said.js";
-import { asField } from "../../core/time.js";
+import { asField, fromField } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
 import { Said } from "../../ui/parts.js";
@@ -70,7 +70,7 @@ export function standing(question, then) {
     ],
     confirm: "Approve, now and later",
     run: ({ for: what, until = "", times }) => {
-      const stands = { for: what, until: new Date(until).toISOString(), times: Number(times) };
+      const stands = { for: what, until: fromField(until), times: Number(times) };
       return answer(question, { ...approvalOf(question), standing: stands }, "Approved, now and later", then);
     },
   });

@@ -31,7 +31,6 @@ export const GROUPS = [
     number("root_handoffs_per_hour", "New workflows", "What agents and services begin in one direction in an hour.", 1, 300, "an hour"),
   ] },
   { title: "What one caller may ask for", settings: [
-    number("listeners_per_principal", "Listeners", "Connections to the bell of one agent, service or person, at once.", 1, 2_000, "at once"),
     number("requests_per_minute", "Requests", "Of one agent or service; a person has five times as many. More are refused with 429.", 60, 60_000, "a minute"),
     number("listeners_per_principal", "Connections that listen", "Of one caller, to the bell: workers, commands and open pages.", 1, 2000, "connections"),
     number("kept_bytes_per_minute", "Bytes to keep", "Of one agent or service, in what it sends to be kept; a person has five times as many.", 300_000, 1_000_000_000, "bytes a minute"),

@@ -1,4 +1,6 @@
 /** The counters of the stream, as a page shows them. */
+import { clock, dayName } from "../../core/time.js";
+
 /** @typedef {import("api").StatsRowView} Row */
 /** @typedef {import("../../ui/chart.js").Slot} Slot */
 
@@ -48,10 +50,8 @@ const ends = (row) => (row ? [row.done, row.failed, row.rejected + row.cancelled
 export function hoursOf(rows, first, count) {
   const known = new Map(rows.map((row) => [Date.parse(row.at ?? ""), row]));
   return Array.from({ length: count }, (_, index) => {
-    const at = new Date(first + index * HOUR_MS);
-    const name = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-    const day = at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
-    return { name, title: `${day}, ${name}`, of: ends(known.get(at.getTime())) };
+    const at = first + index * HOUR_MS;
+    return { name: clock(at), title: `${dayName(at)}, ${clock(at)}`, of: ends(known.get(at)) };
   });
 }
 
@@ -61,7 +61,7 @@ export function daysOf(rows, now, count, of = ends) {
   const known = new Map(rows.map((row) => [(row.at ?? "").slice(0, 10), row]));
   return Array.from({ length: count }, (_, index) => {
     const day = dayOf(now, count - 1 - index);
-    const name = new Date(day).toLocaleDateString(undefined, { timeZone: "UTC", day: "numeric", month: "short" });
+    const name = dayName(day, "UTC");
     return { name, title: name, of: of(known.get(day)) };
   });
 }

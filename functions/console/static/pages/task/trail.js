@@ -1,6 +1,7 @@
 /** Who did what: every change, chained to the one before by its hash. */
 import { html, useState } from "../../lib.js";
 import { get } from "../../core/api.js";
+import { useBusy } from "../../core/busy.js";
 import { toast } from "../../core/toasts.js";
 import { exportTrail } from "../decisions/export.js";
 import { Ago, Said, Trouble } from "../../ui/parts.js";
@@ -11,16 +12,18 @@ const EXPORTS = /** @type {const} */ (["csv", "json"]);
 export function Trail({ id, events }) {
   const [verdict, setVerdict] = useState(/** @type {any} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const [isBusy, busy] = useBusy();
   const save = (/** @type {"csv" | "json"} */ form) => {
     setTrouble(null);
-    exportTrail(id, form, verdictOf).then((file) => toast(`Exported ${file}`), setTrouble);
+    void busy(() => exportTrail(id, form, verdictOf).then((file) => { toast(`Exported ${file}`); }, setTrouble));
   };
   const verify = () => {
     setTrouble(null);
-    verdictOf(id).then(setVerdict, setTrouble);
+    void busy(() => verdictOf(id).then(setVerdict, setTrouble));
   };
-  return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2><button type="button" onClick=${verify}>Verify</button>
-      ${EXPORTS.map((form) => html`<button key=${form} type="button" onClick=${() => save(form)}>${form.toUpperCase()}</button>`)}</div>
+  return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2>${" "}
+      <button type="button" aria-disabled=${isBusy} onClick=${verify}>${isBusy ? "Reading …" : "Verify"}</button>
+      ${EXPORTS.map((form) => html`<button key=${form} type="button" aria-disabled=${isBusy} onClick=${() => save(form)}>${form.toUpperCase()}</button>`)}</div>
     ${verdict && html`<${Verdict} of=${verdict} />`}<${Trouble} of=${trouble} />
     <ol class="trail">${events.map((event) => html`<li key=${event.seq}><${Entry} of=${event} /></li>`)}</ol></section>`;
 }

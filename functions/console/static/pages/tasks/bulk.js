@@ -3,7 +3,7 @@ import { html } from "../../lib.js";
 import { post } from "../../core/api.js";
 import { go } from "../../core/router.js";
 import { stateWord } from "../../core/states.js";
-import { asField } from "../../core/time.js";
+import { asField, fromField } from "../../core/time.js";
 import { ask } from "../../ui/ask.js";
 import { sendAll } from "../../ui/batch.js";
 import { Said } from "../../ui/parts.js";
@@ -42,7 +42,7 @@ const VERBS = [
       value: asField(new Date(Date.now() + 86_400_000)) }],
     means: "They leave the approvals, and come back by themselves.",
     path: (task) => `/tasks/${task.id}/defer`,
-    body: (task, { until = "" }) => ({ until: new Date(until).toISOString(), revision: task.revision }),
+    body: (task, { until = "" }) => ({ until: fromField(until), revision: task.revision }),
   },
   {
     name: "Cancel", done: "Cancelled", danger: true, fits: (task) => isOpen(task.state), fields: () => [REASON],

@@ -3,7 +3,7 @@
 /** @type {{name: string, query: Record<string, string>}[]} */
 export const VIEWS = [
   { name: "Today", query: {} },
-  { name: "Needs a person", query: { state: "needs" } },
+  { name: "To approve", query: { state: "needs" } },
   { name: "Under way", query: { state: "delegated,next,claimed,waiting" } },
   { name: "Flagged", query: { flagged: "1" } },
   { name: "Went wrong", query: { state: "failed,rejected" } },

@@ -20,7 +20,7 @@ export function usePreview(draft) {
     const tell = (/** @type {Partial<Preview>} */ news) => { if (!isOld) setTold((before) => ({ ...before, ...news })); };
     const timer = setTimeout(async () => {
       try {
-        tell({ schema: await post(`/tools/${encodeURIComponent(draft.name)}/preview`, draft.body), problem: null });
+        tell({ schema: await post(`/tools/${encodeURIComponent(draft.name)}/preview`, draft.body, { isQuiet: true }), problem: null });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         tell({ problem: error });

@@ -4,7 +4,7 @@ import { active } from "../../core/keys.js";
 import { address } from "../../core/router.js";
 import { named } from "../../core/search.js";
 import { signOut } from "../../core/session.js";
-import { nextTheme } from "../../core/theme.js";
+import { nextDensity, nextTheme } from "../../core/theme.js";
 import { PAGES } from "../../pages.js";
 import { Ago, Key, Said, State } from "../parts.js";
 
@@ -38,6 +38,7 @@ export function actions(text) {
     .map(([key, { does, run }]) => ({ key, does, run: () => run(new KeyboardEvent("keydown", { key })) })));
   const frame = [
     { key: "", does: "other theme: light, dark, as the system", run: nextTheme },
+    { key: "", does: "rows closer together, or apart again", run: nextDensity },
     { key: "", does: "sign out", run: signOut },
   ];
   const fitting = [...bound, ...frame].filter(({ does }) => fits(text, does));
