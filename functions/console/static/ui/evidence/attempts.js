@@ -48,7 +48,7 @@ const ROWS = [
   ["Who", (node) => html`<${Said} of=${node.agent ?? node.target_agent ?? "anyone"} />`],
   ["Began", (node) => html`<${Ago} at=${node.started_at} none="not yet" />`],
   ["Took", (node) => (node.duration_seconds === null ? "–" : length(node.duration_seconds))],
-  ["Claims", (node) => node.attempts],
+  ["Attempts", (node) => node.attempts],
   ["Failure", (node) => node.failure
     && html`<span class="flag">${node.failure.type}</span> <${Said} of=${node.failure.description} />`],
   ["Files", (node) => Object.values(node.files).flat().length || ""],
@@ -57,8 +57,8 @@ const ROWS = [
 /** Attempts side by side, and what each asks otherwise than the one before. `before`: earlier ones, not shown.
  * @param {{tries: ChainNode[], before: number}} props */
 function Beside({ tries, before }) {
-  const name = (/** @type {number} */ at) => `Attempt ${before + at + 1}`;
-  return html`<div class="numbers" tabindex="0" role="region" aria-label="Attempts side by side"><table>
+  const name = (/** @type {number} */ at) => `Try ${before + at + 1}`;
+  return html`<div class="numbers beside" tabindex="0" role="region" aria-label="Tries side by side"><table>
       <thead><tr><td></td>${tries.map((node, at) => html`<th key=${node.task_id} scope="col">
         <a href=${address(`/tasks/${node.task_id}`)}>${name(at)}</a></th>`)}</tr></thead>
       <tbody>${ROWS.filter(([, of]) => tries.some(of)).map(([what, of]) => html`<tr key=${what}>
