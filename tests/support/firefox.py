@@ -67,7 +67,8 @@ class Firefox:
     def _heard(self, told: dict[str, Any]) -> None:
         params = told["params"]
         if told["method"] == "log.entryAdded":
-            self.said.append(f"{params['level']}: {params['text']}")
+            frames = [f"{each['url']}:{each['lineNumber']}" for each in (params.get("stackTrace") or {}).get("callFrames", ())]
+            self.said.append(f"{params['level']}: {params['text']} {' '.join(frames)}")
         elif told["method"] == "script.message":
             self.said.append(f"refused by the policy: {params['data']['value']}")
         elif told["method"] == "network.beforeRequestSent":

@@ -15,21 +15,24 @@ from baton.services.events.publish_events import publish_fresh
 from console import handler as console
 from support.fakes.ports import FakeBus
 from support.gateway import Gateway, event_of, route_of, sent
-from support.http_server import Received, Sent, served
+from support.http_server import Answer, Received, served
 from support.values.tokens import bearer
 from support.worlds.http_agents import HttpAgents
 from support.worlds.world import World
 
+BROKEN_OFF = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"items": ['
+
 
 @dataclass
 class ConsoleServer:
-    """``is_away``: while it is set nothing is answered, as if the network were down. ``answered``: every request so
-    far, with its status."""
+    """``is_away``: while it is set nothing is answered, as if the network were down. ``breaks_off``: those of the API end in
+    their middle. ``answered``: every request so far, with its status."""
 
     gateway: Gateway
     agents: HttpAgents
     url: str = ""
     is_away: bool = False
+    breaks_off: bool = False
     answered: list[tuple[str, int]] = field(default_factory=list)
 
     def token(self, by: Principal) -> str:
@@ -42,9 +45,11 @@ class ConsoleServer:
         pages = deps.store.outbox.pending_tasks(deps.clock.now())
         publish_fresh(deps, FakeBus(), [event for page in pages for each in page for event in each.events])
 
-    def answer(self, request: Received) -> Sent | None:
+    def answer(self, request: Received) -> Answer:
         if self.is_away:
             return None
+        if self.breaks_off and "/console/" not in request.path:
+            return lambda wire: wire.write(BROKEN_OFF)
         answer = _answered(self.gateway, event_of(request))
         self.answered.append((f"{request.method} {request.path}", answer["statusCode"]))
         return sent(answer)
