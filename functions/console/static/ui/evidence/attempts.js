@@ -1,6 +1,6 @@
 /** Earlier attempts at the same work: workers that were lost, tasks that failed and are tried again, and what
  * differs. */
-import { html, useState } from "../../lib.js";
+import { html, useEffect, useRef, useState } from "../../lib.js";
 import { get } from "../../core/api.js";
 import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
@@ -72,6 +72,8 @@ function Beside({ tries, before }) {
 function Otherwise({ was, is, name }) {
   const [found, setFound] = useState(/** @type {{was: any, is: any} | null} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const said = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => said.current?.focus(), [found]); // its button, which had the focus, is gone
   const compare = () => {
     setTrouble(null);
     Promise.all([was, is].map((each) => get(`/handoffs/${each?.handoff_id}`).then(asked)))
@@ -83,7 +85,7 @@ function Otherwise({ was, is, name }) {
       <${Trouble} of=${trouble} what="They can't be compared." />`;
   }
   const isSame = changesOf(found.was, found.is).length === 0;
-  return html`<p class="faint">${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
+  return html`<p class="faint" tabindex="-1" ref=${said}>${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
 }
 
 /** @param {any} handoff */
