@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +13,7 @@ from support.worlds.http_agents import ALICE
 
 WHO = "document.querySelector('[title^=\"Signed in\"]')"
 PLACE = "location.hash"
+LIVE = "document.querySelector('.acts .primary:enabled')?.innerText.startsWith('Approve')"
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,20 @@ def test_one_stays_signed_in_over_a_reload_a_new_tab_and_a_link(alice: Person, s
         tab.shows("Your session is over")
 
 
+def test_what_the_policy_refuses_is_heard(started: Firefox, signed_in: Tab) -> None:
+    signed_in.js("document.body.append(Object.assign(new Image(), { src: 'https://evil.example/1.png' }))")
+    signed_in.until("document.images.length === 1")
+    assert [each for each in started.said if "img-src https://evil.example/1.png" in each]
+    started.said.clear()
+
+
 def test_one_approves_by_keys_with_the_evidence_beside_it(signed_in: Tab, desk: Desk) -> None:
     signed_in.press("j")
-    signed_in.shows("Implement sessions for the console", "Includes unit tests", "No new dependency", "Asked by architect")
-    signed_in.until("[...document.querySelectorAll('button')].some((it) => /^Approve/.test(it.innerText) && !it.disabled)")
+    signed_in.shows("Implement sessions for the console", "Includes unit tests", "No new dependency")
+    signed_in.shows("Asked by architect", "of this direction", "COST OF THE CHAIN")
+    signed_in.until(LIVE)
+    signed_in.press("PageDown")
+    signed_in.until("document.querySelector('.one').scrollTop > 0")
     signed_in.press("a")
     signed_in.shows("Approved", "5 waiting")
     assert _states(desk, "delegated") >= {desk.whole["id"]}
@@ -87,9 +97,7 @@ def test_one_approves_by_keys_with_the_evidence_beside_it(signed_in: Tab, desk: 
 def test_several_are_read_together_and_approved_at_once(signed_in: Tab, desk: Desk) -> None:
     signed_in.press("j", "j", "m", "j", "M")
     signed_in.shows("3 marked")
-    signed_in.until(
-        "[...document.querySelectorAll('button')].some((it) => /^Approve all/.test(it.innerText) && !it.disabled)"
-    )
+    signed_in.until(LIVE)
     signed_in.press("a")
     signed_in.shows("Approved: 3 tasks", "3 waiting")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from subprocess import DEVNULL, Popen
+from subprocess import DEVNULL, Popen, TimeoutExpired
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -21,8 +21,10 @@ from websockets.sync.client import ClientConnection, connect
 PATIENCE_SECONDS = 30.0
 LOOK_AGAIN_SECONDS = 0.05
 # https://www.w3.org/TR/webdriver2/#keyboard-actions
-KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Down": "\ue015", "Control": "\ue009"}
-LISTEN = "(tell) => addEventListener('securitypolicyviolation', (it) => tell(`${it.violatedDirective} ${it.blockedURI}`))"
+KEYS = {"Control": "\ue009", "Enter": "\ue007", "Escape": "\ue00c", "PageDown": "\ue00f"}
+LISTEN = """(tell) => addEventListener("securitypolicyviolation", (refused) => {
+  tell(`${refused.violatedDirective} ${refused.blockedURI}`);
+})"""
 
 
 def what_is_missing() -> str:
@@ -67,8 +69,9 @@ class Firefox:
     def _heard(self, told: dict[str, Any]) -> None:
         params = told["params"]
         if told["method"] == "log.entryAdded":
-            frames = [f"{each['url']}:{each['lineNumber']}" for each in (params.get("stackTrace") or {}).get("callFrames", ())]
-            self.said.append(f"{params['level']}: {params['text']} {' '.join(frames)}")
+            frames = (params.get("stackTrace") or {}).get("callFrames", ())
+            places = " ".join(f"{each['url']}:{each['lineNumber']}" for each in frames)
+            self.said.append(f"{params['level']}: {params['text']} {places}")
         elif told["method"] == "script.message":
             self.said.append(f"refused by the policy: {params['data']['value']}")
         elif told["method"] == "network.beforeRequestSent":
@@ -128,7 +131,7 @@ class Tab:
             self.until(f"document.body.innerText.includes({json.dumps(text)})")
 
     def press(self, *keys: str) -> None:
-        """Presses one key after the other as a person does; of ``Control+k`` the first is held meanwhile."""
+        """Presses one key after the other, as a person does; of ``Control+k`` the first is held meanwhile."""
         actions: list[dict[str, Any]] = []
         for key in keys:
             codes = [KEYS.get(each, each) for each in (key.split("+") if len(key) > 1 else [key])]
@@ -160,6 +163,10 @@ def firefox() -> Iterator[Firefox]:
                     yield browser
             finally:
                 process.terminate()
+                try:
+                    process.wait(PATIENCE_SECONDS)
+                except TimeoutExpired:
+                    process.kill()
 
 
 def _address(profile: Path) -> str:

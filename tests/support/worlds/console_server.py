@@ -25,8 +25,8 @@ BROKEN_OFF = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Leng
 
 @dataclass
 class ConsoleServer:
-    """``is_away``: while it is set nothing is answered, as if the network were down. ``breaks_off``: those of the API end in
-    their middle. ``answered``: every request so far, with its status."""
+    """``is_away``: while it is set nothing is answered, as if the network were down. ``breaks_off``: the API's answers
+    end in their middle. ``answered``: every request so far, with its status."""
 
     gateway: Gateway
     agents: HttpAgents
