@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from io import BufferedIOBase
 from typing import Any
 
 from baton.adapters.lexical_search import LexicalSearch
@@ -49,7 +50,7 @@ class ConsoleServer:
         if self.is_away:
             return None
         if self.breaks_off and "/console/" not in request.path:
-            return lambda wire: wire.write(BROKEN_OFF)
+            return _break_off
         answer = _answered(self.gateway, event_of(request))
         self.answered.append((f"{request.method} {request.path}", answer["statusCode"]))
         return sent(answer)
@@ -66,6 +67,10 @@ def serving(approval: str = "manual", world: World | None = None, *, bell_url: s
     with served(home.answer) as url:
         home.url = f"{url}/console/"
         yield home
+
+
+def _break_off(wire: BufferedIOBase) -> None:
+    wire.write(BROKEN_OFF)
 
 
 def _answered(gateway: Gateway, event: dict[str, Any]) -> dict[str, Any]:
