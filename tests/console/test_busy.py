@@ -180,3 +180,12 @@ def test_the_frame_names_person_and_workspace(signed_in: Any, expect: Any, width
     who = signed_in.get_by_title("Signed in")
     expect(who).to_have_text("alice in acme")
     assert who.evaluate("(it) => it.scrollWidth <= it.clientWidth && it.clientHeight < 40")
+
+
+def test_a_list_goes_on_after_an_answer_that_broke_off(signed_in: Any, desk: Desk, expect: Any) -> None:
+    desk.served.breaks_off = True
+    signed_in.keyboard.press("g")
+    signed_in.keyboard.press("t")
+    expect(signed_in.get_by_text("The answer broke off")).to_be_visible()
+    desk.served.breaks_off = False
+    expect(signed_in.get_by_role("link", name="Try the release candidate of 2.4")).to_be_visible()

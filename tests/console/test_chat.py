@@ -94,7 +94,8 @@ def test_a_message_that_is_read_before_its_task_waits_for_it(signed_in: Any, des
         expect(signed_in.get_by_role("log").get_by_role("region", name="Branch of legal")).to_be_visible()
         of_before = desk.served.gateway.get(ALICE, f"/conversations/{talk}").text
         signed_in.route(overview, lambda route: route.fulfill(body=of_before, content_type="application/json"))
-        with signed_in.expect_response(lambda answer: "Counsel: the contract is sound." in answer.text()):
+        said = "Counsel: the contract is sound."
+        with signed_in.expect_response(lambda answer: answer.status == 200 and said in answer.text()):
             agents.work("legal", "counsel")
         signed_in.wait_for_timeout(300)
         assert signed_in.get_by_text("Counsel: the contract is sound.").count() == 0

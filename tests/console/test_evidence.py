@@ -71,10 +71,10 @@ def test_a_retry_shows_the_attempt_before_and_what_it_changes(signed_in: Any, de
     whole = _whole(signed_in)
     expect(whole.locator(".origin").get_by_text("The vault is sealed")).to_be_visible()
     expect(whole.get_by_role("heading", name="Earlier attempts")).to_be_visible()
-    beside = whole.get_by_role("region", name="Attempts side by side")
+    beside = whole.get_by_role("region", name="Tries side by side")
     expect(beside.get_by_role("row", name=re.compile("^Failure"))).to_contain_text("The vault is sealed")
-    whole.get_by_role("button", name="What attempt 2 asks otherwise").click()
-    expect(whole.get_by_text("Attempt 2 asks")).to_be_visible()
+    whole.get_by_role("button", name="What try 2 asks otherwise").click()
+    expect(whole.get_by_text("Try 2 asks")).to_be_focused()
     expect(whole.get_by_role("heading", name="The last of this direction")).to_be_visible()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,17 @@ def test_decisions_are_found_by_person_and_verb_in_the_address(signed_in: Any, d
     expect(signed_in.get_by_role("row")).to_have_count(2)
     expect(signed_in.get_by_role("row", name="bob")).to_contain_text("dismissed")
     assert "by=bob" in signed_in.url
-    name, text = saved(signed_in, "Export as CSV")
+    signed_in.keyboard.press("e")
+    signed_in.get_by_label("the 7 days to it").check()
+    signed_in.get_by_label("verified, each with the result").check()
+    name, text = saved(signed_in, "Export")
     (row,) = csv.DictReader(io.StringIO(text))
-    assert name.endswith("-bob.csv")
-    assert (row["by"], row["verb"], row["reason"]) == ("bob", "dismiss", f"'{FORMULA}")
+    assert re.fullmatch(r"decisions-[-0-9]{10}-to-[-0-9]{10}-bob-verified\.csv", name)
+    assert (row["by"], row["verb"], row["reason"], row["trail"]) == ("bob", "dismiss", f"'{FORMULA}", "verified")
+    signed_in.keyboard.press("j")
+    expect(signed_in.get_by_text("Nobody decided that on this day")).to_be_visible()
+    signed_in.keyboard.press("k")
+    expect(signed_in.get_by_role("row", name="bob")).to_be_visible()
     signed_in.get_by_label("Decided").select_option("approve")
     expect(signed_in.get_by_text("Nobody decided that on this day")).to_be_visible()
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from io import BufferedIOBase
 from typing import Any
 
 from baton.adapters.lexical_search import LexicalSearch
@@ -15,21 +16,24 @@ from baton.services.events.publish_events import publish_fresh
 from console import handler as console
 from support.fakes.ports import FakeBus
 from support.gateway import Gateway, event_of, route_of, sent
-from support.http_server import Received, Sent, served
+from support.http_server import Answer, Received, served
 from support.values.tokens import bearer
 from support.worlds.http_agents import HttpAgents
 from support.worlds.world import World
 
+BROKEN_OFF = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"items": ['
+
 
 @dataclass
 class ConsoleServer:
-    """``is_away``: while it is set nothing is answered, as if the network were down. ``answered``: every request so
-    far, with its status."""
+    """``is_away``: while it is set nothing is answered, as if the network were down. ``breaks_off``: the API's answers
+    end in their middle. ``answered``: every request so far, with its status."""
 
     gateway: Gateway
     agents: HttpAgents
     url: str = ""
     is_away: bool = False
+    breaks_off: bool = False
     answered: list[tuple[str, int]] = field(default_factory=list)
 
     def token(self, by: Principal) -> str:
@@ -42,9 +46,11 @@ class ConsoleServer:
         pages = deps.store.outbox.pending_tasks(deps.clock.now())
         publish_fresh(deps, FakeBus(), [event for page in pages for each in page for event in each.events])
 
-    def answer(self, request: Received) -> Sent | None:
+    def answer(self, request: Received) -> Answer:
         if self.is_away:
             return None
+        if self.breaks_off and "/console/" not in request.path:
+            return _break_off
         answer = _answered(self.gateway, event_of(request))
         self.answered.append((f"{request.method} {request.path}", answer["statusCode"]))
         return sent(answer)
@@ -61,6 +67,10 @@ def serving(approval: str = "manual", world: World | None = None, *, bell_url: s
     with served(home.answer) as url:
         home.url = f"{url}/console/"
         yield home
+
+
+def _break_off(wire: BufferedIOBase) -> None:
+    wire.write(BROKEN_OFF)
 
 
 def _answered(gateway: Gateway, event: dict[str, Any]) -> dict[str, Any]:

@@ -163,11 +163,19 @@ function exactly(_, value, { source = "" } = {}) {
   return typeof value === "number" && source.length > 15 && String(value) !== source ? rawJSON?.(source) : value;
 }
 
+/** What ends in its middle is no answer: who asked goes on as if nothing had come. @param {Response} response */
+async function bodyOf(response) {
+  try {
+    const text = await response.text();
+    return response.headers.get("Content-Type")?.includes("json") ? parsed(text) : text;
+  } catch {
+    throw new Problem(0, { title: "No answer", detail: "The answer broke off.", code: "offline" });
+  }
+}
+
 /** @param {Response} response @param {string | null} session in whose name it was asked @returns {Promise<any>} */
 async function content(response, session) {
-  const type = response.headers.get("Content-Type") || "";
-  const text = await response.text();
-  const body = type.includes("json") ? parsed(text) : text;
+  const body = await bodyOf(response);
   if (response.ok) return body === "" ? null : body;
   const told = typeof body === "object" && body !== null ? body : { title: `The API answered ${response.status}.` };
   if (response.status === 401 || told.code === "token_refused") credentials.refused(session ?? "", String(told.code));

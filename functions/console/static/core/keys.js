@@ -36,11 +36,13 @@ addEventListener("keydown", (event) => {
   binding.run(event);
 });
 
-/** Out of a field that filters: Escape and Enter lead back to what is filtered, Enter to its first one. */
+/** Out of a field of the page: Escape leads back to the page and its keys, Enter in one that filters to its first
+ * one. */
 addEventListener("keydown", (event) => {
   const field = event.target;
-  if (!(field instanceof HTMLElement) || event.isComposing || !field.closest("main") || !field.matches("input[type=search], .filters :is(input, select)")) return;
-  if (event.key === "Escape") leave(field, null);
+  if (!(field instanceof HTMLElement) || event.isComposing || event.defaultPrevented || !field.closest("main")) return;
+  if (event.key === "Escape" && isTyping(field)) leave(field, null);
+  if (!field.matches("input[type=search], .filters :is(input, select)")) return;
   if (event.key !== "Enter" || !field.matches("[type=search]") || field.closest("form")) return;
   event.preventDefault();
   leave(field, document.querySelector("main .table tbody a, main .item .open"));
@@ -52,6 +54,17 @@ function leave(field, to) {
   if (to instanceof HTMLElement) to.focus();
   else document.getElementById("content")?.focus({ preventScroll: true });
 }
+
+/** Ctrl and Enter send the form that one is in, from whatever field. */
+addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || event.isComposing) return;
+  const form = field instanceof HTMLElement ? field.closest("form") : null;
+  const button = form?.querySelector("button[type=submit]");
+  if (!(button instanceof HTMLButtonElement) || event.defaultPrevented) return;
+  event.preventDefault();
+  if (!button.disabled) form?.requestSubmit(button);
+});
 
 /** A held Enter presses a button, or sends a form, once. */
 addEventListener("keydown", (event) => {

@@ -2,7 +2,7 @@
 import { html, useMemo } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
-import { address } from "../core/router.js";
+import { address, go } from "../core/router.js";
 import { useSlow } from "../core/slow.js";
 import { failed, toast } from "../core/toasts.js";
 import { useKeys } from "../core/keys.js";
@@ -41,7 +41,8 @@ export default function Agents() {
     const known = new Map((healths.data?.items ?? []).map((/** @type {Health} */ each) => [each.slug, each]));
     return (data?.items ?? []).map((/** @type {SeenAgentView} */ agent) => ({ ...agent, health: known.get(agent.slug) }));
   }, [data, healths.data]);
-  return html`<div class="head"><h1>Agents</h1> <a href=${address("/new-agent")}>New agent</a></div>
+  useKeys("Agents", { c: { does: "new agent", run: () => go("/new-agent") } });
+  return html`<div class="head"><h1>Agents</h1> <a href=${address("/new-agent")}>New agent <${Key}>c<//></a></div>
     <${Trouble} of=${problem} what="The list can't be read." />
     <${Trouble} of=${healths.problem} what="Their numbers can't be read." />
     ${healths.data?.next_cursor && html`<p class="faint">The numbers are of the first 100 agents.</p>`}

@@ -17,6 +17,7 @@ import { carried } from "./approvals/carried.js";
 import { grouped } from "./approvals/groups.js";
 import { isCompared } from "./approvals/marks.js";
 import { Controls, Queue, VIEWS } from "./approvals/queue.js";
+import { leave, useReading } from "./approvals/reading.js";
 import { Sum } from "./approvals/sum.js";
 import { Many, Whole } from "./approvals/whole.js";
 import { atQuestion, atTask, decideOn, NOWHERE, useAsks } from "./questions/desk.js";
@@ -122,9 +123,14 @@ export default function Approvals({ query }) {
     m: { does: "mark, to decide on many at once", run: () => { if (at) { selection.toggle(at.id); move(1); } } },
     M: { does: "mark all from the last marked one to here", run: () => { if (at) selection.range(at.id); } },
     o: { does: "open the task", run: () => { if (at || question) go(`/tasks/${at?.id ?? question?.task_id}`); } },
-    Escape: { does: "back to the list", run: () => { selection.clear(); setQuery(NOWHERE); } },
+    Escape: { does: order.length > 0 ? "back to the list" : "show all", run: () => {
+      if (leave()) return;
+      selection.clear();
+      setQuery(order.length > 0 ? NOWHERE : { ...NOWHERE, ...UNFILTERED });
+    } },
   });
   const one = useRef(/** @type {HTMLElement | null} */ (null));
+  useReading(one);
   useEffect(() => {
     one.current?.scrollTo(0, 0); // what is marked about it is at its top
     if (at || question) follow();
@@ -157,7 +163,7 @@ export default function Approvals({ query }) {
       <${Queue} order=${order} groups=${groups} at=${at} selection=${selection} />
       ${count === 0 && !problem && html`<${Nothing} isFiltered=${isNarrowed} />`}
     </section>
-    <section class="one" aria-label="What would be approved" ref=${one}>
+    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}>
       ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown}
       onBack=${() => setReading(false)}><${Sum} tasks=${marked} isMarked at=${at?.id} open=${show} /><//>`
     : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
@@ -183,12 +189,13 @@ const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects
  * @param {ListedTask} task @param {HandoffView | undefined} handoff @returns {Seen} */
 const seenOf = (task, handoff) => ({ id: task.id, title: task.title, revision: handoff?.task_id === task.id ? handoff.revision : task.revision, digest: handoff?.digest ?? null });
 
+const UNFILTERED = Object.fromEntries(FILTERS.map((name) => [name, null]));
+
 /** @param {{isFiltered: boolean}} props */
 function Nothing({ isFiltered }) {
   if (isFiltered) {
-    const clear = () => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])));
     return html`<${Empty} title="Nothing fits the filter">
-      <p><button type="button" onClick=${clear}>Show all</button></p><//>`;
+      <p><button type="button" onClick=${() => setQuery(UNFILTERED)}>Show all <${Key}>Esc<//></button></p><//>`;
   }
   return html`<${Empty} title="Nothing waits for you">
     <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
@@ -200,7 +207,8 @@ function Nothing({ isFiltered }) {
 function follow() {
   const item = document.querySelector(".item.at");
   item?.scrollIntoView({ block: "nearest" });
-  const isFree = document.activeElement === document.body || document.activeElement?.matches(".item .open, .acts button, main");
+  const isFree = document.activeElement === document.body
+    || document.activeElement?.matches(".item .open, .acts button, main, .desk > .one");
   const button = item?.querySelector(".open");
   if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
 }

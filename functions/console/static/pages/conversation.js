@@ -57,8 +57,8 @@ function Composer({ id, isBusy }) {
     }
     setSending(false);
   };
-  const quick = (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit(); };
-  return html`<form ref=${form} class="composer" onSubmit=${send} onKeyDown=${quick}><${Field} of=${{ name: "message", label: "Your message", type: "textarea", required: true, hint: "Ctrl and Enter send it." }} />
+  return html`<form ref=${form} class="composer" onSubmit=${send}><${Field} of=${{ name: "message",
+      label: "Your message", type: "textarea", required: true, hint: "Ctrl and Enter send it." }} />
     <${Trouble} of=${trouble} what="It wasn't sent." />
     <div class="row end"><button type="submit" class="primary" disabled=${isSending || isBusy}>${isBusy ? "Being answered …" : isSending ? "Sending …" : "Send"}</button></div></form>`;
 }

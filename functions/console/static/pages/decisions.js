@@ -1,12 +1,15 @@
 /** Who decided what: by day, person and verb; and as a file. */
 import { html, useState } from "../lib.js";
+import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { address, setQuery } from "../core/router.js";
 import { now } from "../core/time.js";
-import { failed, toast } from "../core/toasts.js";
-import { Ago, Empty, Loading, Said, Trouble, Way } from "../ui/parts.js";
+import { toast } from "../core/toasts.js";
+import { ask } from "../ui/ask.js";
+import { Ago, Empty, Key, Loading, Said, Trouble, Way } from "../ui/parts.js";
 import { exportDecisions, MOST } from "./decisions/export.js";
 import { dayOf } from "./stats/counts.js";
+import { verdictOf } from "./task/trail.js";
 
 /** @typedef {import("api").DecisionItem} Decision */
 
@@ -20,13 +23,20 @@ const DETAILS = /** @type {Record<string, string>} */ ({ counted: "others have t
 /** @param {{query: Record<string, string>}} props */
 export default function Decisions({ query }) {
   const day = /^\d{4}-\d\d-\d\d$/.test(query.day ?? "") ? query.day ?? "" : dayOf(now.value);
-  const filter = new URLSearchParams({ day, ...(query.by && { by: query.by }), ...(query.verb && { verb: query.verb }) });
-  const { data, problem, isLoading } = useList(`/decisions?${filter}`, { everyMs: 10_000 });
+  const filter = { ...(query.by && { by: query.by }), ...(query.verb && { verb: query.verb }) };
+  const pathOf = (/** @type {string} */ of) => `/decisions?${new URLSearchParams({ day: of, ...filter })}`;
+  const { data, problem, isLoading } = useList(pathOf(day), { everyMs: 10_000 });
+  const move = (/** @type {number} */ by) =>
+    setQuery({ day: [dayOf(Date.parse(day), -by), dayOf(now.value)].sort()[0] });
+  useKeys("Decisions", {
+    j: { does: "the day before", repeats: true, run: () => move(-1) },
+    k: { does: "the day after", repeats: true, run: () => move(1) },
+  });
   const items = /** @type {Decision[]} */ (data?.items ?? []);
   return html`<div class="head"><h1>Decisions</h1><span class="faint">${data
     ? `${items.length.toLocaleString()}${data.more ? "+" : ""} on ${day} (UTC)` : ""}</span></div>
     <${Filters} query=${query} day=${day} people=${[...new Set(items.map((each) => each.by))].sort()} />
-    <${Exports} path=${`/decisions?${filter}`} name=${["decisions", day, query.by, query.verb].filter(Boolean).join("-")} />
+    <${Exports} day=${day} pathOf=${pathOf} who=${[query.by, query.verb].filter(Boolean)} move=${move} />
     <${Trouble} of=${problem} what="The decisions can't be read." />
     ${isLoading && html`<${Loading} />`}
     ${items.length > 0 && html`<div class="numbers card" role="region" aria-label="Decisions" tabindex="0"><table>
@@ -54,24 +64,41 @@ function Filters({ query, day, people }) {
         ${word}</option>`)}</select></label></form>`;
 }
 
-/** @param {{path: string, name: string}} props */
-function Exports({ path, name }) {
-  const [count, setCount] = useState(/** @type {number | null} */ (null));
-  const run = async (/** @type {"csv" | "json"} */ form) => {
-    if (count !== null) return;
-    setCount(0);
+const DAYS = 7;
+/** @type {import("../ui/ask.js").FieldOf[]} */
+const CHOICES = [
+  { name: "days", label: "Of", type: "radio", required: true, value: "1",
+    options: [["1", "this day"], [String(DAYS), `the ${DAYS} days to it`]] },
+  { name: "form", label: "As", type: "radio", required: true, value: "csv",
+    options: [["csv", "CSV"], ["json", "JSON"]] },
+  { name: "verify", label: "The trails of its tasks", type: "radio", required: true, value: "no",
+    options: [["no", "as they are"], ["yes", "verified, each with the result beside its decisions"]] },
+];
+
+/** @param {{day: string, pathOf: (day: string) => string, who: string[], move: (by: number) => void}} props */
+function Exports({ day, pathOf, who, move }) {
+  const [said, say] = useState("");
+  const run = async (/** @type {Record<string, string>} */ { days = "1", form, verify }) => {
+    const all = Array.from({ length: Number(days) }, (_, back) => dayOf(Date.parse(day), back));
+    const span = all.length > 1 ? `${all.at(-1)}-to-${day}` : day;
+    const of = { paths: all.map(pathOf), name: ["decisions", span, ...who].join("-"),
+      form: /** @type {"csv" | "json"} */ (form), verify: verify === "yes" ? verdictOf : null };
     try {
-      const { count: got, isWhole } = await exportDecisions(path, name, form, setCount);
+      const { count, isWhole, wrong } = await exportDecisions(of, say);
       const most = isWhole ? "" : `, the newest: a file has up to ${MOST.toLocaleString()}`;
-      toast(`Exported ${got.toLocaleString()} decisions${most}`);
-    } catch (error) {
-      failed("Nothing was exported", error);
+      const verdict = wrong === 0 ? "every trail is verified" : `${wrong} trails aren't verified`;
+      toast(`Exported ${count.toLocaleString()} decisions${most}${of.verify ? `; ${verdict}` : ""}`);
+    } finally {
+      say("");
     }
-    setCount(null);
   };
-  return html`<p class="row"><button type="button" aria-disabled=${count !== null} onClick=${() => run("csv")}>Export as CSV</button>
-    <button type="button" aria-disabled=${count !== null} onClick=${() => run("json")}>Export as JSON</button>
-    <span class="faint" role="status">${count === null ? "" : `${count.toLocaleString()} read …`}</span></p>`;
+  const open = () => said === "" && ask({ title: "Export decisions", fields: CHOICES, confirm: "Export", keep: "Not now", run });
+  useKeys("Export", { e: { does: "export", run: open } });
+  return html`<p class="row"><button type="button" onClick=${() => move(-1)}>← Day before <${Key}>j<//></button>
+    <button type="button" aria-disabled=${day >= dayOf(now.value)} onClick=${() => move(1)}>
+      Day after → <${Key}>k<//></button>
+    <button type="button" aria-disabled=${said !== ""} onClick=${open}>Export <${Key}>e<//></button>
+    <span class="faint" role="status">${said}</span></p>`;
 }
 
 /** @param {{of: Decision}} props */

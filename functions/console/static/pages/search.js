@@ -1,5 +1,5 @@
 /** Tasks of all days, by words, label, agent or person: backwards in time, as far as one goes on. */
-import { html } from "../lib.js";
+import { html, useEffect, useRef } from "../lib.js";
 import { useLive } from "../core/live.js";
 import { setQuery } from "../core/router.js";
 import { STATES, stateWord } from "../core/states.js";
@@ -11,6 +11,8 @@ const KINDS = ["escalation", "transfer", "delegation", "rollback", "continuation
 export default function Search({ query }) {
   const { data } = useLive("/agents?limit=100", { everyMs: 30_000 });
   const agents = /** @type {import("api").AgentList | null} */ (data)?.items.map((agent) => agent.slug) ?? [];
+  const words = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => { if (Object.keys(query).length === 0) words.current?.focus(); }, []);
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
@@ -18,7 +20,7 @@ export default function Search({ query }) {
   };
   return html`<div class="head"><h1>Search</h1></div>
     <form class="filters" role="search" onSubmit=${submit} key=${query.q ?? ""}>
-      <label>Words <input type="search" name="q" defaultValue=${query.q ?? ""} maxlength="200" /></label>
+      <label>Words <input type="search" name="q" ref=${words} defaultValue=${query.q ?? ""} maxlength="200" /></label>
       <label>Label <input name="label" defaultValue=${query.label ?? ""} placeholder="team=blue" /></label>
       <${Choice} name="agent" label="Agent" of=${agents} chosen=${query.agent} />
       <label>Asked by <input name="by" defaultValue=${query.by ?? ""} placeholder="human:alice" /></label>

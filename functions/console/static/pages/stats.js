@@ -45,7 +45,7 @@ export default function HowItGoes({ query }) {
       ${PHASES.map((phase) => html`<${Times} key=${phase.name} of=${stats} phase=${phase} count=${count} />`)}</div>
       <p class="faint">Each task counts once, when it ends. Of p50 half of the tasks took less, of p95 all but 5 %; both are
         within 23 %. Time that a task was put off isn't in any of them.</p></section>
-    <${Views} label="Grouped" of=${[by("agent"), by("direction")]} />
+    <${Views} label="Grouped" hasKeys=${false} of=${[by("agent"), by("direction")]} />
     <${Rows} of=${rows} isByAgent=${isByAgent} />`}`;
 }
 

@@ -14,6 +14,7 @@ import { Asked } from "./task/asked.js";
 import { Chain } from "./task/chain.js";
 import { Outcome } from "./task/outcome.js";
 import { useTrail } from "./task/follow.js";
+import { Share, WhyFailed } from "./task/share.js";
 import { Checkpoints, LateResults, Notes } from "./task/past.js";
 import { Timeline } from "./task/timeline.js";
 import { Trail } from "./task/trail.js";
@@ -54,8 +55,10 @@ function Whole({ task, problem }) {
   return html`<article class="task">
     <header>
       <p class="row"><${State} of=${task.state} /> <${Flags} of=${task.flags} /> <${Way} from=${task.source_agent} to=${task.target_agent} />
-        <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span></p>
+        <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>
+        <span class="spread"></span><${Share} task=${task} title=${title} /></p>
       <h1 class="title"><${Said} of=${title || task.id} /></h1>
+      <${WhyFailed} task=${task} />
       <${Glance} task=${task} of=${evidence} />
       <${Acts} task=${task} chain=${chain} shown=${shown} />
     </header>

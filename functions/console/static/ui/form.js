@@ -67,6 +67,7 @@ export function Form({ of, confirm, what, back, send, children }) {
       requestAnimationFrame(() => {
         const wrong = form.current?.querySelector("[aria-invalid]");
         if (wrong instanceof HTMLElement) wrong.focus();
+        else form.current?.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
       });
     }
   };

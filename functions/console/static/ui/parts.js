@@ -1,5 +1,7 @@
 /** The small parts that every page is made of. */
 import { computed, html, useLayoutEffect, useMemo, useRef, useState } from "../lib.js";
+import { useKeys } from "../core/keys.js";
+import { go } from "../core/router.js";
 import { pieces, plain } from "../core/said.js";
 import { stateWord } from "../core/states.js";
 import { times } from "../core/theme.js";
@@ -101,10 +103,13 @@ export function Empty({ title, isPage = false, children }) {
   return html`<div class="empty">${isPage ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
 }
 
-/** Links to the ways to see a list, of which one is chosen. `also`: what stands beside a link.
- * @typedef {{name: string, href: string, isChosen: boolean, also?: Children}} View */
-/** @param {{label: string, of: View[], children?: Children}} props */
-export function Views({ label, of, children }) {
+/** Links to the ways to see a list, of which one is chosen. `also`: what stands beside a link. `says`: its name as a
+ * text, if `name` isn't one. Keys 1 to 9 open them, unless another list of the page has these: `hasKeys`.
+ * @typedef {{name: any, says?: string, href: string, isChosen: boolean, also?: Children}} View */
+/** @param {{label: string, of: View[], hasKeys?: boolean, children?: Children}} props */
+export function Views({ label, of, hasKeys = true, children }) {
+  useKeys(`${label} by number`, Object.fromEntries((hasKeys ? of.slice(0, 9) : []).map(({ name, says, href }, at) =>
+    [String(at + 1), { does: plain(says ?? name), run: () => go(href.slice(1)) }])));
   return html`<div class="views" role="group" aria-label=${label}>${of.map((view) => html`<span class="view" key=${view.name}>
     <a href=${view.href} aria-current=${view.isChosen ? "true" : undefined}>${view.name}</a>${view.also}</span>`)}${children}</div>`;
 }

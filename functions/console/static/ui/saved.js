@@ -24,9 +24,10 @@ export function SavedViews({ page, label = "Views", query, of }) {
   const chosen = saved.find((view) => keyOf(view.query) === here);
   const views = [
     ...of.map((view) => ({ name: view.name, href: address(page, view.query), isChosen: keyOf(view.query) === here })),
-    ...saved.map((view) => ({ name: html`<${Said} of=${view.title} />`, key: `${view.scope} ${view.name}`,
-      href: address(page, view.query), isChosen: view === chosen, also: html`<button type="button" class="quiet"
-        aria-label=${`Delete the view ${view.title}`} onClick=${() => drop(view)}>✕</button>` })),
+    ...saved.map((view) => ({ name: html`<${Said} of=${view.title} />`, says: view.title,
+      key: `${view.scope} ${view.name}`, href: address(page, view.query), isChosen: view === chosen,
+      also: html`<button type="button" class="quiet" aria-label=${`Delete the view ${view.title}`}
+        onClick=${() => drop(view)}>✕</button>` })),
   ];
   const before = page === "/tasks" ? ofThisBrowser() : [];
   return html`<${Views} label=${label} of=${views}>

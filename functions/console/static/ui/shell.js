@@ -17,6 +17,8 @@ import { Toasts } from "./toasts.js";
 import { When } from "./when.js";
 
 /** @typedef {import("../pages.js").Page} Page */
+/** The bar above the page covers so much of it. */
+const BAR_PX = 60;
 const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
 
 export function Shell() {
@@ -26,6 +28,9 @@ export function Shell() {
     "?": { does: "this list", run: openHelp },
     "Ctrl K": { does: "find or do anything", run: openPalette },
     "/": { does: "filter the page", run: focusFilter },
+    "]": { does: "next part of the page", repeats: true, run: () => walk(1) },
+    "[": { does: "part before", repeats: true, run: () => walk(-1) },
+    "Ctrl Enter": { does: "send the form that one is in", run: () => {} }, // core/keys.js
     u: { does: "undo, while it is offered", run: undoLast },
     ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
   });
@@ -134,6 +139,23 @@ function Nav({ at }) {
 function bringIntoSight(list) {
   const link = /** @type {HTMLElement | null | undefined} */ (list?.querySelector("[aria-current]"));
   if (list && link) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
+}
+
+/** To the next part of the page: its heading gets the focus, at the top. @param {1 | -1} by */
+function walk(by) {
+  const parts = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main :is(h2, legend)"))]
+    .filter((each) => each.getClientRects().length > 0);
+  const before = parts.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  const first = by > 0 ? parts.findIndex((each) => each.getBoundingClientRect().top > BAR_PX)
+    : parts.findLastIndex((each) => each.getBoundingClientRect().top < 0);
+  const part = parts[before < 0 ? first : before + by];
+  if (!part) {
+    if (by < 0) scrollTo(0, 0);
+    return;
+  }
+  part.tabIndex = -1;
+  part.focus({ preventScroll: true });
+  part.scrollIntoView({ block: "start" });
 }
 
 function focusFilter() {

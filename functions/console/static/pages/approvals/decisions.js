@@ -184,7 +184,8 @@ export function defer(tasks, then) {
 export function dismiss(tasks, then) {
   ask({
     title: tasks.length === 1 ? "Dismiss this task" : `Dismiss ${tasks.length} tasks`,
-    text: "It is cancelled, and whoever asked for it is told why.",
+    text: tasks.length === 1 ? "It is cancelled, and whoever asked for it is told why."
+      : "They are cancelled, and whoever asked for each is told why.",
     fields: [{ name: "reason", label: "Reason", type: "textarea", required: true }],
     confirm: "Dismiss",
     danger: true,

@@ -6,6 +6,7 @@ import { Choose, MoreFilters } from "../../ui/filters.js";
 import { Ago, Flags, Left, Said, Way } from "../../ui/parts.js";
 import { atTask } from "../questions/desk.js";
 import { reasonOf } from "./groups.js";
+import { enter } from "./reading.js";
 import { oddOf } from "./sum.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
@@ -88,7 +89,7 @@ function Item({ of, isAt, isMarked, isFlat, isOdd, latest }) {
   return html`<li class=${`item ${isAt ? "at" : ""}`}>
     <input type="checkbox" checked=${isMarked} aria-label=${`Mark ${of.title}`} onClick=${mark} />
     <button type="button" class="open" aria-current=${isAt ? "true" : undefined}
-      onClick=${() => setQuery(atTask(of.id))}>
+      onClick=${() => (isAt ? enter() : setQuery(atTask(of.id)))}>
       <span class="line"><span class=${`priority ${of.priority}`}>${of.priority}</span>${" "}
         <span class="title"><${Said} of=${of.title} /></span>${" "}
         <span class="faint"><${Ago} at=${of.created_at} /></span></span>${" "}

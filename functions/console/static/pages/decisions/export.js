@@ -8,20 +8,46 @@ import { saveCsv, saveJson } from "../../core/files.js";
 
 /** A file has up to so many entries. It says so where there are more. */
 export const MOST = 10_000;
+/** Of so many tasks the trails are verified for one file, so many at once: each is read whole for it. */
+const MOST_VERIFIED = 500;
+const AT_ONCE = 4;
 const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "seq", "title", "source_agent", "target_agent", "priority"];
 const ENTRY = ["seq", "at", "type", "principal_kind", "principal", "fence", "data", "prev_hash", "hash", "verified"];
 
-/** @param {string} path @param {(count: number) => void} [told] @returns {Promise<{items: any[], isWhole: boolean}>} */
-async function whole(path, told = () => {}) {
+/** One list after the other. @param {string[]} paths @param {(said: string) => void} told
+ * @returns {Promise<{items: any[], isWhole: boolean}>} */
+async function whole(paths, told) {
   const items = [];
-  let cursor = /** @type {string | null} */ (null);
-  do {
-    const page = await get(withPage(path, cursor));
-    items.push(...page.items);
-    cursor = page.next_cursor;
-    told(items.length);
-  } while (cursor && items.length < MOST);
-  return { items, isWhole: cursor === null };
+  for (const [number, path] of paths.entries()) {
+    let cursor = /** @type {string | null} */ (null);
+    do {
+      const page = await get(withPage(path, cursor));
+      items.push(...page.items);
+      cursor = page.next_cursor;
+      told(`${items.length.toLocaleString()} read …`);
+      if (items.length >= MOST) return { items, isWhole: !cursor && number === paths.length - 1 };
+    } while (cursor);
+  }
+  return { items, isWhole: true };
+}
+
+/** @param {Verdict} verdict */
+const stateOf = (verdict) => (verdict.intact && verdict.matches_task ? "verified"
+  : verdict.broken_at === null ? "differs" : `broken-at-${verdict.broken_at}`);
+
+/** The API's verdict on the trail of each task, a few at once.
+ * @param {string[]} ids @param {(id: string) => Promise<Verdict>} verify @param {(said: string) => void} told */
+async function verdictsOf(ids, verify, told) {
+  const found = /** @type {Map<string, string>} */ (new Map());
+  const left = ids.slice(0, MOST_VERIFIED);
+  const next = async () => {
+    for (let id = left.shift(); id; id = left.shift()) {
+      found.set(id, stateOf(await verify(id)));
+      told(`${found.size.toLocaleString()} of ${ids.length.toLocaleString()} trails verified …`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
+  return found;
 }
 
 /** @param {string} taskId */
@@ -35,22 +61,28 @@ async function trailOf(taskId) {
   }
 }
 
-/** @param {string} path @param {string} name @param {Form} form @param {(count: number) => void} told */
-export async function exportDecisions(path, name, form, told) {
-  const { items, isWhole } = await whole(path, told);
-  const file = `${name}${isWhole ? "" : `-first-${items.length}`}.${form}`;
-  if (form === "csv") saveCsv(file, DECISION, items);
-  else saveJson(file, { exported_at: new Date().toISOString(), is_whole: isWhole, decisions: items });
-  return { count: items.length, isWhole };
+/** `verify`: each decision tells whether its task's trail is whole, and the file's name whether all are.
+ * @param {{paths: string[], name: string, form: Form, verify: ((id: string) => Promise<Verdict>) | null}} of
+ * @param {(said: string) => void} told */
+export async function exportDecisions({ paths, name, form, verify }, told) {
+  const { items, isWhole } = await whole(paths, told);
+  const ids = [...new Set(items.map((each) => each.task_id))];
+  const verdicts = verify && await verdictsOf(ids, verify, told);
+  const trail = (/** @type {string} */ id) => verdicts && { trail: verdicts.get(id) ?? "not verified" };
+  const rows = items.map((each) => ({ ...each, ...trail(each.task_id) }));
+  const wrong = ids.filter((id) => verdicts && verdicts.get(id) !== "verified").length;
+  const state = !verdicts ? "" : wrong === 0 ? "-verified" : `-${wrong}-not-verified`;
+  const file = `${name}${state}${isWhole ? "" : `-first-${items.length}`}.${form}`;
+  if (form === "csv") saveCsv(file, verdicts ? [...DECISION, "trail"] : DECISION, rows);
+  else saveJson(file, { exported_at: new Date().toISOString(), is_whole: isWhole, decisions: rows });
+  return { count: items.length, isWhole, wrong };
 }
 
 /** The verification is the API's, of the whole trail; the file's name says it as well.
  * @param {string} taskId @param {Form} form @param {(id: string) => Promise<Verdict>} verify */
 export async function exportTrail(taskId, form, verify) {
   const [{ items, isWhole }, verdict] = [await trailOf(taskId), await verify(taskId)];
-  const isGood = verdict.intact && verdict.matches_task;
-  const state = isGood ? "verified" : verdict.broken_at === null ? "differs" : `broken-at-${verdict.broken_at}`;
-  const file = `trail-${taskId}-${state}${isWhole ? "" : `-first-${items.length}`}.${form}`;
+  const file = `trail-${taskId}-${stateOf(verdict)}${isWhole ? "" : `-first-${items.length}`}.${form}`;
   if (form === "json") {
     const told = { exported_at: new Date().toISOString(), task_id: taskId, is_whole: isWhole, verification: verdict };
     saveJson(file, { ...told, events: items });

@@ -34,7 +34,7 @@ export function Trail({ id, events }) {
  * @param {string} [cursor]
  * @returns {Promise<any>}
  */
-async function verdictOf(id, cursor) {
+export async function verdictOf(id, cursor) {
   const found = await get(`/tasks/${id}/events/verify${cursor ? `?cursor=${cursor}` : ""}`);
   return found.next_cursor ? verdictOf(id, found.next_cursor) : found;
 }

@@ -1,6 +1,6 @@
 /** Earlier attempts at the same work: workers that were lost, tasks that failed and are tried again, and what
  * differs. */
-import { html, useState } from "../../lib.js";
+import { html, useEffect, useRef, useState } from "../../lib.js";
 import { get } from "../../core/api.js";
 import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
@@ -48,7 +48,7 @@ const ROWS = [
   ["Who", (node) => html`<${Said} of=${node.agent ?? node.target_agent ?? "anyone"} />`],
   ["Began", (node) => html`<${Ago} at=${node.started_at} none="not yet" />`],
   ["Took", (node) => (node.duration_seconds === null ? "–" : length(node.duration_seconds))],
-  ["Claims", (node) => node.attempts],
+  ["Attempts", (node) => node.attempts],
   ["Failure", (node) => node.failure
     && html`<span class="flag">${node.failure.type}</span> <${Said} of=${node.failure.description} />`],
   ["Files", (node) => Object.values(node.files).flat().length || ""],
@@ -57,8 +57,8 @@ const ROWS = [
 /** Attempts side by side, and what each asks otherwise than the one before. `before`: earlier ones, not shown.
  * @param {{tries: ChainNode[], before: number}} props */
 function Beside({ tries, before }) {
-  const name = (/** @type {number} */ at) => `Attempt ${before + at + 1}`;
-  return html`<div class="numbers" tabindex="0" role="region" aria-label="Attempts side by side"><table>
+  const name = (/** @type {number} */ at) => `Try ${before + at + 1}`;
+  return html`<div class="numbers beside" tabindex="0" role="region" aria-label="Tries side by side"><table>
       <thead><tr><td></td>${tries.map((node, at) => html`<th key=${node.task_id} scope="col">
         <a href=${address(`/tasks/${node.task_id}`)}>${name(at)}</a></th>`)}</tr></thead>
       <tbody>${ROWS.filter(([, of]) => tries.some(of)).map(([what, of]) => html`<tr key=${what}>
@@ -72,6 +72,8 @@ function Beside({ tries, before }) {
 function Otherwise({ was, is, name }) {
   const [found, setFound] = useState(/** @type {{was: any, is: any} | null} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
+  const said = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => said.current?.focus(), [found]); // its button, which had the focus, is gone
   const compare = () => {
     setTrouble(null);
     Promise.all([was, is].map((each) => get(`/handoffs/${each?.handoff_id}`).then(asked)))
@@ -83,7 +85,7 @@ function Otherwise({ was, is, name }) {
       <${Trouble} of=${trouble} what="They can't be compared." />`;
   }
   const isSame = changesOf(found.was, found.is).length === 0;
-  return html`<p class="faint">${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
+  return html`<p class="faint" tabindex="-1" ref=${said}>${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
 }
 
 /** @param {any} handoff */

@@ -34,7 +34,7 @@ export function pagesNamed(text) {
 /** What the keys of the page at hand do, and what the frame does. @param {string} text @returns {Choice[]} */
 export function actions(text) {
   const bound = active.value.flatMap((part) => Object.entries(part.bindings.current)
-    .filter(([key, { repeats }]) => !repeats && !key.startsWith("g ") && key !== "Ctrl K")
+    .filter(([key, { repeats }]) => !repeats && !key.startsWith("g ") && !key.startsWith("Ctrl"))
     .map(([key, { does, run }]) => ({ key, does, run: () => run(new KeyboardEvent("keydown", { key })) })));
   const frame = [
     { key: "", does: "other theme: light, dark, as the system", run: nextTheme },
