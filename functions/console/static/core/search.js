@@ -78,7 +78,7 @@ export function frontier({ searchedTo, next, isSearching }) {
 /** @type {Record<string, (id: string) => Named>} */
 const THINGS = {
   task: (id) => ({ what: "the task", place: () => `/tasks/${id}` }),
-  ho: (id) => ({ what: "the handoff's task", place: async () => `/tasks/${(await get(`/handoffs/${id}`)).task_id}` }),
+  ho: (id) => ({ what: "the handoff's task", place: () => `/handoffs/${id}` }),
   wf: (id) => ({ what: "the conversation, or the workflow's first task", place: () => placeOfWorkflow(id) }),
   chk: (id) => ({ what: "the checkpoint's task", place: () => placeOfCheckpoint(id) }),
   qst: (id) => ({ what: "the question's task", place: () => placeOfQuestion(id) }),
