@@ -351,6 +351,7 @@ ONE_READING: dict[str, Callable[[Store], Any]] = {
     "all tools": lambda store: store.tools.toolbox(WORKSPACE),
     "thirty tools": lambda store: store.tools.named(WORKSPACE, MANY[:30]),
     "a profile": lambda store: store.runs.profile(WORKSPACE, "run-1"),
+    "a page of a transcript": lambda store: store.runs.entries(WORKSPACE, "task_1", 100, None),
     "a transcript": lambda store: store.runs.transcript(WORKSPACE, "task_1", 1),
     "what was spent": lambda store: store.runs.usage(WORKSPACE, "wf_1", "task_1"),
 }
