@@ -80,7 +80,8 @@ class AgentHealthView(TypedDict):
 
 
 class DecisionItem(TypedDict):
-    """``seq``: of the entry in the task's trail. ``detail``: ``counted`` for an approval that others have to join,
+    """``seq``: of the entry in the task's trail. Of a manual review, ``task_id`` is null, ``review_id`` names it, ``seq``
+    is its version after the decision, and ``priority`` is empty if the request has none. ``detail``: ``counted`` for an approval that others have to join,
     ``own`` for a handoff that its maker needn't have approved, else what came of an answer. ``reason`` and ``title``
     are cut at 180 bytes."""
 
@@ -89,7 +90,8 @@ class DecisionItem(TypedDict):
     verb: str
     detail: str | None
     reason: str | None
-    task_id: str
+    task_id: str | None
+    review_id: str | None
     seq: int
     title: str
     source_agent: str

@@ -98,5 +98,5 @@ def test_the_longest_decision_takes_one_unit() -> None:
     rig = Rig()
     long = cut("ä" * 10_000)
     names = {"source_agent": f"human:{LONGEST}", "target_agent": LONGEST, "by": LONGEST}
-    rig.store.stats.put_decision(a_decision(title=long, reason=long, task_id=f"task_{'x' * 26}", **names))
+    rig.store.stats.put_decision(a_decision(title=long, reason=long, about=f"task_{'x' * 26}", **names))
     assert _stored_size(rig, "DECISIONS") <= KB

@@ -222,3 +222,18 @@ def test_what_follows_from_a_decision_is_none(world: World, gateway: Gateway, ou
     needing(world, target="runner")
     outside.stream()
     assert decisions(gateway) == []
+
+
+def test_a_review_that_is_released_and_one_that_is_closed_are_decisions_once_each(
+    world: World, gateway: Gateway, outside: PublishedEvents
+) -> None:
+    for verb, body, target in (("release", {}, "auditor"), ("close", {"reason": "needless"}, "runner")):
+        for _ in range(2):
+            cancel_task(world.deps, ALICE, world.needing(target_agent=target), None)
+        review_id = world.mark(agent("scout"), target_agent=target, escalation_reason=f"to {verb}").review_id
+        world.clock.advance(1)
+        assert gateway.post(BOB, f"/manual-reviews/{review_id}/{verb}", body).status == 200
+    outside.stream()
+    assert decisions(gateway, "by=bob") == [("bob", "close_review", "needless"), ("bob", "release_review", None)]
+    entry = gateway.get(ALICE, "/decisions", query="verb=close_review").json["items"][0]
+    assert (entry["review_id"], entry["task_id"], entry["title"]) == (review_id, None, "to close")

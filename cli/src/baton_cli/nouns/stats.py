@@ -40,7 +40,7 @@ CALLS = (
             Param("by", "Only of this person."),
             Param("verb", "Only these, such as approve or dismiss."),
         ),
-        columns="at:When by:Who verb:Decided detail:How title:Task task_id:ID reason:Reason",
+        columns="at:When by:Who verb:Decided detail:How title:Task task_id:ID review_id:Review reason:Reason",
         is_paged=True,
     ),
 )

@@ -8,7 +8,8 @@ import { saveCsv, saveJson } from "../../core/files.js";
 
 /** A file has up to so many entries. It says so where there are more. */
 export const MOST = 10_000;
-const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "seq", "title", "source_agent", "target_agent", "priority"];
+const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "review_id", "seq", "title", "source_agent", "target_agent",
+  "priority"];
 const ENTRY = ["seq", "at", "type", "principal_kind", "principal", "fence", "data", "prev_hash", "hash", "verified"];
 
 /** @param {string} path @param {(count: number) => void} [told] @returns {Promise<{items: any[], isWhole: boolean}>} */
