@@ -24,13 +24,16 @@ class WaitsView(TypedDict):
 
 class StatsRowView(TypedDict):
     """``at``: the beginning of the day or hour, null of other rows. ``source``, ``target``: null where rows aren't by
-    it; ``target`` is null also of open work that nobody took. ``recoveries``: leases that were lost; ``retries``:
+    it; ``target`` is null also of open work that nobody took. ``begun``: how many began in that time, of the tasks that
+    have ended by ``to``, at most two days (UTC) after the day of their beginning. ``recoveries``: leases that were lost; ``retries``:
     attempts that failed, and were followed by another; ``tokens``: of tasks that Baton runs. ``person``: how long tasks
-    waited for people; ``worker``: for a worker; ``work``: were at work. By the hour, only ends are known."""
+    waited for people; ``worker``: for a worker; ``work``: were at work. By the hour, only
+    beginnings and ends are known."""
 
     at: str | None
     source: str | None
     target: str | None
+    begun: int
     done: int
     failed: int
     rejected: int

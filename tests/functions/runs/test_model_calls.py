@@ -15,7 +15,7 @@ def test_each_reply_has_its_time_and_its_tokens_and_only_who_reads_the_task_read
     runs = AgentRuns({"sales": {}}, {})
 
     def later(reply: Any) -> Any:
-        return lambda request: runs.world.clock.advance(30) or reply
+        return lambda _: runs.world.clock.advance(30) or reply
 
     runs.model.script["sales"] = [later(calls(("nothing", {}))), later(says("Done.", tokens=7))]
     task = runs.start("sales", "A contract?", until_quiet=False).id

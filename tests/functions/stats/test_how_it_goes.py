@@ -115,6 +115,27 @@ def test_ends_are_told_by_hour_and_by_day_and_direction(
     assert stats(gateway, "agent=runner")["items"] == []
 
 
+def test_beginnings_are_told_with_the_ends_that_come_within_two_days(
+    world: World, gateway: Gateway, outside: PublishedEvents
+) -> None:
+    soon, late = needing(world), needing(world, target="runner")
+    world.clock.advance(48 * 3_600)
+    cancel_task(world.deps, ALICE, soon, None)
+    world.clock.advance(24 * 3_600)
+    cancel_task(world.deps, ALICE, late, None)
+    done(world)
+    outside.stream()
+    hours = {row["at"]: (row["begun"], row["done"] + row["cancelled"]) for row in stats(gateway, "by=hour")["items"]}
+    assert hours == {
+        "2026-11-18T12:00:00.000Z": (1, 0),
+        "2026-11-20T12:00:00.000Z": (0, 1),
+        "2026-11-21T12:00:00.000Z": (1, 2),
+    }
+    assert [row["begun"] for row in stats(gateway, "by=day")["items"]] == [1, 0, 1]
+    assert {row["target"]: row["begun"] for row in stats(gateway, "by=agent")["items"]} == {"auditor": 2, "runner": 0}
+    assert stats(gateway, "from=2026-11-20")["total"]["begun"] == 1
+
+
 def test_what_waits_isnt_counted_and_told_twice_counts_once(
     world: World, gateway: Gateway, outside: PublishedEvents
 ) -> None:

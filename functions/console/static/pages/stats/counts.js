@@ -43,15 +43,20 @@ export function failures(row) {
 /** @param {Row | undefined} row */
 const ends = (row) => (row ? [row.done, row.failed, row.rejected + row.cancelled] : [0, 0, 0]);
 
-/** The hours from this one on, those in which nothing ended too. @param {Row[]} rows @param {number} first @param {number} count
- * @returns {Slot[]} */
-export function hoursOf(rows, first, count) {
+/** @param {Row | undefined} row */
+export const begun = (row) => [row?.begun ?? 0];
+/** @param {Row} row */
+export const begunSaid = (row) => `${row.begun.toLocaleString()}, and ended within two days`;
+
+/** The hours from this one on, those in which nothing ended too. @param {Row[]} rows @param {number} first
+ * @param {number} count @param {(row: Row | undefined) => number[]} [of] @returns {Slot[]} */
+export function hoursOf(rows, first, count, of = ends) {
   const known = new Map(rows.map((row) => [Date.parse(row.at ?? ""), row]));
   return Array.from({ length: count }, (_, index) => {
     const at = new Date(first + index * HOUR_MS);
     const name = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
     const day = at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
-    return { name, title: `${day}, ${name}`, of: ends(known.get(at.getTime())) };
+    return { name, title: `${day}, ${name}`, of: of(known.get(at.getTime())) };
   });
 }
 

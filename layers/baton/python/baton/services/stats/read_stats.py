@@ -44,8 +44,8 @@ def read_stats(deps: Deps, by: Principal, asked: StatsAsked) -> Stats:
     first, last = _span(deps, asked)
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     counts, is_whole = counts_of(deps, by.workspace, days, asked.agent)
-    rows = rows_of(counts, asked.by)
-    return Stats(first, last, row_of(counts), tuple(rows[:MAX_ROWS]), is_whole and len(rows) <= MAX_ROWS)
+    rows = rows_of(counts, asked.by, first)
+    return Stats(first, last, row_of(counts, first), tuple(rows[:MAX_ROWS]), is_whole and len(rows) <= MAX_ROWS)
 
 
 def counts_of(deps: Deps, workspace: str, days: list[date], agent: str | None = None) -> tuple[list[DayCounts], bool]:

@@ -46,6 +46,7 @@ class DayStats:
         told: Item = {
             "version": counts.version,
             "hours": hours_text(counts.hours),
+            "begun": histogram_text(counts.begun),
             **{phase: histogram_text(of) for phase, of in counts.phases.items()},
             **{name: getattr(counts, name) for name in _NUMBERS},
             "failed_id": counts.failed_id,
@@ -89,6 +90,7 @@ def _counts_from(item: Item) -> DayCounts:
         place=keys.parse_day_counts(keys.Key(item["pk"], item["sk"])),
         version=int(item["version"]),
         hours=hours_from(item["hours"]),
+        begun=histogram_from(item.get("begun", "")),
         phases={phase: histogram_from(item.get(phase, "")) for phase in PHASES},
         recoveries=int(item["recoveries"]),
         retries=int(item["retries"]),
@@ -97,4 +99,3 @@ def _counts_from(item: Item) -> DayCounts:
         failed_id=item.get("failed_id"),
         latest=tuple(f"task_{each}" for each in item["latest"].split()),
     )
-
