@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from support.chromium import fetched
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.http_agents import ALICE
 from support.worlds.world import human
@@ -36,6 +37,18 @@ def test_what_ended_is_drawn_and_told_as_numbers(signed_in: Any, desk: Desk, exp
     signed_in.get_by_role("link", name="by direction").click()
     expect(signed_in.get_by_role("row", name="architect to auto-code")).to_be_visible()
     assert "by=direction" in signed_in.url
+
+
+def test_what_tokens_cost_is_shown_where_the_settings_say_it(signed_in: Any, desk: Desk, expect: Any) -> None:
+    def dear(route: Any) -> None:
+        answer = fetched(route, if_none_match='"0"')
+        route.fulfill(response=answer, body=answer.text().replace('"tokens":0', '"tokens":3000000'))
+
+    assert desk.served.gateway.put(ALICE, "/workspace/settings", {"cents_per_million_tokens": 250}).status == 200
+    signed_in.route("**/stats?*", dear)
+    signed_in.goto(f"{desk.served.url}#/stats")
+    expect(signed_in.get_by_role("columnheader", name="Cost, about")).to_be_visible()
+    expect(signed_in.get_by_role("row", name="auto-code").get_by_role("cell").last).to_have_text("7.50")
 
 
 def test_a_phone_shows_whole_axes_and_scrolls_tables_in_their_boxes(signed_in: Any, desk: Desk) -> None:

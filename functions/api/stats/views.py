@@ -51,11 +51,13 @@ _Span = TypedDict("_Span", {"from": str, "to": str})
 
 class StatsView(_Span):
     """``from``, ``to``: the days (UTC). ``items``: those with the most ends first, or by time. ``is_whole``: false if
-    a day has more than 200 directions, or there are more than 1,000 rows."""
+    a day has more than 200 directions, or there are more than 1,000 rows. ``cents_per_million_tokens``: as the
+    settings have it now; 0 if nobody has said what tokens cost."""
 
     total: StatsRowView
     items: list[StatsRowView]
     is_whole: bool
+    cents_per_million_tokens: int
 
 
 class LastFailureView(TypedDict):
@@ -123,6 +125,7 @@ def stats_view(found: Stats) -> StatsView:
         "total": row_view(found.total),
         "items": list(map(row_view, found.rows)),
         "is_whole": found.is_whole,
+        "cents_per_million_tokens": found.price,
     }
     view: StatsView = shown
     return view

@@ -80,6 +80,12 @@ def test_what_ended_counts_with_its_waits_by_agent(world: World, gateway: Gatewa
         assert row[phase]["p50"] == pytest.approx(seconds, rel=0.23)
 
 
+def test_what_tokens_cost_is_told_as_the_settings_say_now(gateway: Gateway) -> None:
+    assert stats(gateway)["cents_per_million_tokens"] == 0
+    assert gateway.put(ALICE, "/workspace/settings", {"cents_per_million_tokens": 250}).status == 200
+    assert stats(gateway)["cents_per_million_tokens"] == 250
+
+
 def test_a_lost_lease_and_a_retry_are_told(world: World, gateway: Gateway, outside: PublishedEvents) -> None:
     task_id = ready(world)
     world.claim()

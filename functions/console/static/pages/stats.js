@@ -48,7 +48,7 @@ export default function HowItGoes({ query }) {
         was at most two days before. Of p50 half of the tasks took less, of p95 all but 5 %; both are
         within 23 %. Time that a task was put off isn't in any of them.</p></section>
     <${Views} label="Grouped" of=${[by("agent"), by("direction")]} />
-    <${Rows} of=${rows} isByAgent=${isByAgent} />`}`;
+    <${Rows} of=${rows} isByAgent=${isByAgent} cents=${stats.cents_per_million_tokens} />`}`;
 }
 
 /** @param {{of: Stats, span: string, count: number}} props */

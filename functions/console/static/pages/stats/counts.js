@@ -31,6 +31,10 @@ const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFra
 /** @param {number} count */
 export const tokens = (count) => (count > 0 ? SHORT.format(count) : "–");
 
+/** @param {number} count @param {number} cents what a million costs; 0: unknown */
+export const money = (count, cents) => (count > 0 && cents > 0
+  ? (count * cents / 1e8).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : "");
+
 /** @param {Row} row */
 export const ended = (row) => row.done + row.failed + row.rejected + row.cancelled;
 
