@@ -63,9 +63,9 @@ class SettingsRequest(models.Changes):
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`.
     ``listeners_per_principal``: connections to the bell. ``requests_per_minute``, ``kept_bytes_per_minute``: of one
     agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints and notes.
-    ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: what a model's cost on average, for `GET /stats`; 0 for
-    unknown. ``groups``: names of humans, by the group's: who may answer questions and
-    approve. ``approval_rules``: who has to approve handoffs; the first that fits one counts. ``version``: the version
+    ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: what a model's cost on average, for
+    `GET /stats`; 0 for unknown. ``groups``: names of humans, by the group's: who may answer questions and approve.
+    ``approval_rules``: who has to approve handoffs; the first that fits one counts. ``version``: the version
     that the change is based on; any other current version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""

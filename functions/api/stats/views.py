@@ -25,9 +25,9 @@ class WaitsView(TypedDict):
 class StatsRowView(TypedDict):
     """``at``: the beginning of the day or hour, null of other rows. ``source``, ``target``: null where rows aren't by
     it; ``target`` is null also of open work that nobody took. ``begun``: how many began in that time, of the tasks that
-    have ended by ``to``, at most two days (UTC) after the day of their beginning. ``recoveries``: leases that were lost; ``retries``:
-    attempts that failed, and were followed by another; ``tokens``: of tasks that Baton runs. ``person``: how long tasks
-    waited for people; ``worker``: for a worker; ``work``: were at work. By the hour, only
+    have ended by ``to``, at most two days (UTC) after the day of their beginning. ``recoveries``: leases that were
+    lost; ``retries``: attempts that failed, and were followed by another; ``tokens``: of tasks that Baton runs.
+    ``person``: how long tasks waited for people; ``worker``: for a worker; ``work``: were at work. By the hour, only
     beginnings and ends are known."""
 
     at: str | None
@@ -85,10 +85,10 @@ class AgentHealthView(TypedDict):
 
 
 class DecisionItem(TypedDict):
-    """``seq``: of the entry in the task's trail. Of a manual review, ``task_id`` is null, ``review_id`` names it, ``seq``
-    is its version after the decision, and ``priority`` is empty if the request has none. ``detail``: ``counted`` for an approval that others have to join,
-    ``own`` for a handoff that its maker needn't have approved, else what came of an answer. ``reason`` and ``title``
-    are cut at 180 bytes."""
+    """``seq``: of the entry in the task's trail. Of a manual review ``task_id`` is null, ``review_id`` names it,
+    ``seq`` is its version after the decision, and ``priority`` is empty if the request has none. ``detail``:
+    ``counted`` for an approval that others have to join, ``own`` for a handoff that its maker needn't have approved,
+    else what came of an answer. ``reason`` and ``title`` are cut at 180 bytes."""
 
     at: str
     by: str

@@ -17,8 +17,8 @@ CALLS = (
             Param("by", "What the rows are.", choices=("day", "hour", "agent", "direction")),
             Param("agent", "Only work for this agent."),
         ),
-        columns="at:When source:From target:To begun:Begun done:Done failed:Failed rejected:Rejected cancelled:Cancelled "
-        "person.p50:Person worker.p50:Worker work.p50:Work work.p95:p95",
+        columns="at:When source:From target:To begun:Begun done:Done failed:Failed rejected:Rejected "
+        "cancelled:Cancelled person.p50:Person worker.p50:Worker work.p50:Work work.p95:p95",
     ),
     RequestCommand(
         "agents",

@@ -19,5 +19,5 @@ def decision_item(decision: Decision) -> Item:
 
 def decision_from(item: Item) -> Decision:
     workspace, at, about, seq = keys.parse_decision(keys.Key(item["pk"], item["sk"]))
-    texts = {name: item.get(name) for name in _TEXTS}
+    texts: Item = {name: item.get(name) for name in _TEXTS}
     return Decision(workspace=workspace, at=at, about=about, seq=seq, **texts)
