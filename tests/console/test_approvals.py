@@ -285,7 +285,10 @@ def test_a_text_that_changes_while_one_reads_it_is_read_again_first(signed_in: A
     signed_in.keyboard.press("a")
     expect(signed_in.get_by_role("button", name=re.compile("^Approve"))).to_be_disabled()
     signed_in.get_by_role("button", name="Read it as it is now").click()
-    expect(_whole(signed_in).get_by_text("Any new dependency")).to_be_visible()
+    expect(_whole(signed_in).get_by_text("Any new dependency", exact=True)).to_be_visible()
+    changed = signed_in.get_by_role("region", name="What was changed").get_by_role("listitem")
+    expect(changed).to_have_count(1)
+    expect(changed).to_contain_text("expectations.constraints[0] was")
     _until_live(signed_in)
     assert _task(desk, desk.whole["id"])["state"] == "needs"
     signed_in.unroute_all(behavior="ignoreErrors")

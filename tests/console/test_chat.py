@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from support.chromium import fetched
@@ -155,3 +156,9 @@ def test_a_conversation_shows_its_routing_its_branches_beside_each_other_and_the
     upper, lower = legal.bounding_box(), pricing.bounding_box()
     assert upper["x"] == lower["x"], "below each other where there is no room"
     assert signed_in.evaluate("document.documentElement.scrollWidth") <= 390
+    (task,) = desk.served.gateway.get(ALICE, "/tasks", query="agent=sdr").json["items"]
+    signed_in.goto(f"{desk.served.url}#/tasks/{task['id']}")
+    time = signed_in.locator(".timeline")
+    expect(time.get_by_role("img", name="Model calls: 2, 40 tokens").locator("circle")).to_have_count(2)
+    time.get_by_text("As numbers").click()
+    expect(time.get_by_role("row").last).to_have_text(re.compile("2, sdr.*1010end turn"))

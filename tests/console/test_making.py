@@ -26,6 +26,13 @@ def test_a_handoff_is_made_once_and_its_fields_say_what_is_wrong(signed_in: Any,
     expect(labels).to_have_attribute("aria-invalid", "true")
     expect(labels).to_be_focused()
     labels.fill("team=security")
+    signed_in.get_by_label("Kind of result").select_option("code")
+    signed_in.get_by_label("Criteria, one a line").fill("names each way in")
+    signed_in.get_by_label("Handoffs at most").fill("5")
+    signed_in.get_by_role("button", name="Hand over").click()
+    result = signed_in.get_by_label("Result (optional)")
+    expect(result).to_be_focused()
+    result.fill("What could go wrong")
     lost: list[str] = []
 
     def lose(route: Any) -> None:
@@ -45,6 +52,11 @@ def test_a_handoff_is_made_once_and_its_fields_say_what_is_wrong(signed_in: Any,
     made = desk.served.gateway.get(ALICE, "/tasks", query="agent=ciso").json["items"]
     (task,) = [each for each in made if each["title"] == "Read the threat model"]
     assert (task["labels"], task["created_by"], task["state"]) == (["team=security"], "human:alice", "delegated")
+    handoff = desk.served.gateway.get(ALICE, f"/handoffs/{task['handoff_id']}").json
+    (deliverable,) = handoff["expectations"]["deliverables"]
+    assert (deliverable["acceptance_criteria"], handoff["budget"]["max_handoffs"]) == (["names each way in"], 5)
+    signed_in.goto(f"{desk.served.url}#/handoffs/{task['handoff_id']}")
+    signed_in.wait_for_url(f"**/#/tasks/{task['id']}")
 
 
 def test_an_agent_is_registered_and_its_limits_are_changed(signed_in: Any, desk: Desk, expect: Any) -> None:
@@ -63,6 +75,16 @@ def test_an_agent_is_registered_and_its_limits_are_changed(signed_in: Any, desk:
     agent = desk.served.gateway.get(ALICE, "/agents/payer").json
     assert (agent["max_concurrent"], agent["approval"], agent["accepts"]) == (3, "auto", ["refund", "invoice"])
     assert agent["version"] == 2
+    signed_in.get_by_role("link", name="Change it").click()
+    signed_in.get_by_label("What it delegates together").select_option("quorum")
+    signed_in.get_by_role("button", name="Save").click()
+    number = signed_in.get_by_label("That number")
+    expect(number).to_have_attribute("aria-invalid", "true")
+    number.fill("2")
+    signed_in.get_by_role("button", name="Save").click()
+    signed_in.get_by_role("link", name="Change it").wait_for()
+    agent = desk.served.gateway.get(ALICE, "/agents/payer").json
+    assert (agent["join"], agent["quorum"]) == ("quorum", 2)
 
 
 def test_a_change_isnt_saved_over_somebody_elses(signed_in: Any, desk: Desk, expect: Any) -> None:
@@ -78,8 +100,12 @@ def test_a_route_is_made_changed_and_removed_by_keyboard(signed_in: Any, desk: D
     signed_in.goto(f"{desk.served.url}#/routes")
     signed_in.get_by_role("button", name="New route").and_(signed_in.locator(":enabled")).wait_for()
     signed_in.keyboard.press("c")
-    signed_in.get_by_label("Type of work").fill("refunds")
+    signed_in.get_by_label("Type of work").fill("Re funds")
     signed_in.get_by_label("Goes to").select_option("ciso")
+    signed_in.keyboard.press("Enter")
+    expect(signed_in.get_by_label("Type of work")).to_be_focused()
+    expect(signed_in.locator(".field .wrong")).to_have_count(1)
+    signed_in.get_by_label("Type of work").fill("refunds")
     signed_in.keyboard.press("Enter")
     signed_in.get_by_role("button", name="Change the route refunds").click()
     signed_in.get_by_label("Approval").select_option("next")

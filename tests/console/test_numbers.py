@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from support.chromium import fetched
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.http_agents import ALICE
 from support.worlds.world import human
@@ -31,11 +32,24 @@ def test_what_ended_is_drawn_and_told_as_numbers(signed_in: Any, desk: Desk, exp
     row = signed_in.get_by_role("region", name="Ended", exact=True).locator("tbody tr")
     expect(row).to_have_count(1)
     expect(row.locator("td")).to_have_text(["0", "1", "2"])
+    expect(signed_in.get_by_role("img", name="Begun: 3, and ended within two days")).to_be_visible()
     of_agent = signed_in.get_by_role("row", name="auto-code")
     expect(of_agent).to_contain_text("100 %")
     signed_in.get_by_role("link", name="by direction").click()
     expect(signed_in.get_by_role("row", name="architect to auto-code")).to_be_visible()
     assert "by=direction" in signed_in.url
+
+
+def test_what_tokens_cost_is_shown_where_the_settings_say_it(signed_in: Any, desk: Desk, expect: Any) -> None:
+    def dear(route: Any) -> None:
+        answer = fetched(route, if_none_match='"0"')
+        route.fulfill(response=answer, body=answer.text().replace('"tokens":0', '"tokens":3000000'))
+
+    assert desk.served.gateway.put(ALICE, "/workspace/settings", {"cents_per_million_tokens": 250}).status == 200
+    signed_in.route("**/stats?*", dear)
+    signed_in.goto(f"{desk.served.url}#/stats")
+    expect(signed_in.get_by_role("columnheader", name="Cost, about")).to_be_visible()
+    expect(signed_in.get_by_role("row", name="auto-code").get_by_role("cell").last).to_have_text("7.50")
 
 
 def test_a_phone_shows_whole_axes_and_scrolls_tables_in_their_boxes(signed_in: Any, desk: Desk) -> None:
@@ -65,8 +79,12 @@ def test_decisions_are_found_by_person_and_verb_in_the_address(signed_in: Any, d
         served.gateway.post(human(name="bob"), f"/tasks/{desk.whole['id']}/dismiss", {"reason": FORMULA}).status == 200
     )
     served.publish()
+    review = f"/manual-reviews/{desk.review['id']}"
+    assert served.gateway.post(ALICE, f"{review}/close", {"reason": "needless"}).status == 200
     signed_in.goto(f"{served.url}#/decisions")
-    expect(signed_in.get_by_role("row")).to_have_count(7)
+    expect(signed_in.get_by_role("row")).to_have_count(8)
+    closed = signed_in.get_by_role("row").filter(has_text="closed a review").get_by_role("link").last
+    expect(closed).to_have_attribute("href", f"#/reviews/{desk.review['id']}")
     signed_in.get_by_label("Person").select_option("bob")
     expect(signed_in.get_by_role("row")).to_have_count(2)
     expect(signed_in.get_by_role("row", name="bob")).to_contain_text("dismissed")

@@ -46,7 +46,7 @@ def test_a_pasted_id_of_any_kind_opens_what_it_names(signed_in: Any, desk: Desk,
         desk.review["id"]: f"#/reviews/{desk.review['id']}",
         desk.entry["id"]: f"#/memory/{desk.entry['id']}",
         alert["id"]: f"#/tasks/{desk.held['id']}",
-        question["id"]: f"#/tasks/{desk.held['id']}",
+        question["id"]: f"#/approvals?question={question['id']}&of={desk.held['id']}",
     }
     for id_, place in places.items():
         signed_in.goto(f"{desk.served.url}#/start")

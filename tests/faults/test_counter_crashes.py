@@ -103,7 +103,7 @@ class Desk:
 def _told(counts: DayCounts) -> tuple[object, ...]:
     phases = {phase: dict(of) for phase, of in counts.phases.items()}
     hours = {hour: tuple(of) for hour, of in counts.hours.items()}
-    return counts.place, hours, phases, counts.recoveries, counts.retries, counts.failed_id
+    return counts.place, hours, dict(counts.begun), phases, counts.recoveries, counts.retries, counts.failed_id
 
 
 def calls_of_a_batch() -> int:

@@ -14,6 +14,7 @@ ALICE = human()
 CHROMIUM = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 PAGES = {
     "/tasks/task_1": "/tasks/task_1",
+    "/handoffs/ho_1": "/handoffs/ho_1",
     "/manual-reviews/mr_1": "/reviews/mr_1",
     "/conversations/wf_1": "/chat/wf_1",
     "/alerts/alert_1": "/alerts?alert=alert_1",

@@ -63,8 +63,9 @@ class SettingsRequest(models.Changes):
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`.
     ``listeners_per_principal``: connections to the bell. ``requests_per_minute``, ``kept_bytes_per_minute``: of one
     agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints and notes.
-    ``polls_at_once``: of any one caller. ``groups``: names of humans, by the group's: who may answer questions and
-    approve. ``approval_rules``: who has to approve handoffs; the first that fits one counts. ``version``: the version
+    ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: what a model's cost on average, for
+    `GET /stats`; 0 for unknown. ``groups``: names of humans, by the group's: who may answer questions and approve.
+    ``approval_rules``: who has to approve handoffs; the first that fits one counts. ``version``: the version
     that the change is based on; any other current version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
@@ -88,6 +89,7 @@ class SettingsRequest(models.Changes):
     kept_bytes_per_minute: Annotated[int, bounds("kept_bytes_per_minute")] = 0
     kept_bytes_per_claim: Annotated[int, bounds("kept_bytes_per_claim")] = 0
     polls_at_once: Annotated[int, bounds("polls_at_once")] = 0
+    cents_per_million_tokens: Annotated[int, bounds("cents_per_million_tokens")] = 0
     groups: Groups = {}  # noqa: RUF012 - pydantic copies
     approval_rules: Annotated[tuple[ApprovalRuleRequest, ...], models.few(MAX_RULES)] = ()
     guardrails: GuardrailsRequest = GuardrailsRequest()

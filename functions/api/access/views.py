@@ -63,6 +63,7 @@ class SettingsView(TypedDict):
     kept_bytes_per_minute: int
     kept_bytes_per_claim: int
     polls_at_once: int
+    cents_per_million_tokens: int
     groups: dict[str, list[str]]
     approval_rules: list[ApprovalRuleView]
     guardrails: NotRequired[GuardrailsView]

@@ -72,7 +72,9 @@ def list_all_handoffs(deps: Deps, call: routing.Call[None, HandoffListQuery]) ->
     return answers.ok(pages.listing(call, page, partial(views.listed_handoff, deps)))
 
 
-@routes.get("/handoffs/{handoff_id}", answers={200: views.HandoffView}, made_of_tasks=True)
+@routes.get(
+    "/handoffs/{handoff_id}", answers={200: views.HandoffView}, made_of_tasks=True, page="/handoffs/{handoff_id}"
+)
 def get_handoff(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """One handoff: its message and its outcome."""
     return answers.ok(views.handoff_view(deps, call.by, find_handoff(deps, call.by, call.params["handoff_id"])))

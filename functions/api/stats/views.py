@@ -24,13 +24,16 @@ class WaitsView(TypedDict):
 
 class StatsRowView(TypedDict):
     """``at``: the beginning of the day or hour, null of other rows. ``source``, ``target``: null where rows aren't by
-    it; ``target`` is null also of open work that nobody took. ``recoveries``: leases that were lost; ``retries``:
-    attempts that failed, and were followed by another; ``tokens``: of tasks that Baton runs. ``person``: how long tasks
-    waited for people; ``worker``: for a worker; ``work``: were at work. By the hour, only ends are known."""
+    it; ``target`` is null also of open work that nobody took. ``begun``: how many began in that time, of the tasks that
+    have ended by ``to``, at most two days (UTC) after the day of their beginning. ``recoveries``: leases that were
+    lost; ``retries``: attempts that failed, and were followed by another; ``tokens``: of tasks that Baton runs.
+    ``person``: how long tasks waited for people; ``worker``: for a worker; ``work``: were at work. By the hour, only
+    beginnings and ends are known."""
 
     at: str | None
     source: str | None
     target: str | None
+    begun: int
     done: int
     failed: int
     rejected: int
@@ -48,11 +51,13 @@ _Span = TypedDict("_Span", {"from": str, "to": str})
 
 class StatsView(_Span):
     """``from``, ``to``: the days (UTC). ``items``: those with the most ends first, or by time. ``is_whole``: false if
-    a day has more than 200 directions, or there are more than 1,000 rows."""
+    a day has more than 200 directions, or there are more than 1,000 rows. ``cents_per_million_tokens``: as the
+    settings have it now; 0 if nobody has said what tokens cost."""
 
     total: StatsRowView
     items: list[StatsRowView]
     is_whole: bool
+    cents_per_million_tokens: int
 
 
 class LastFailureView(TypedDict):
@@ -80,16 +85,18 @@ class AgentHealthView(TypedDict):
 
 
 class DecisionItem(TypedDict):
-    """``seq``: of the entry in the task's trail. ``detail``: ``counted`` for an approval that others have to join,
-    ``own`` for a handoff that its maker needn't have approved, else what came of an answer. ``reason`` and ``title``
-    are cut at 180 bytes."""
+    """``seq``: of the entry in the task's trail. Of a manual review ``task_id`` is null, ``review_id`` names it,
+    ``seq`` is its version after the decision, and ``priority`` is empty if the request has none. ``detail``:
+    ``counted`` for an approval that others have to join, ``own`` for a handoff that its maker needn't have approved,
+    else what came of an answer. ``reason`` and ``title`` are cut at 180 bytes."""
 
     at: str
     by: str
     verb: str
     detail: str | None
     reason: str | None
-    task_id: str
+    task_id: str | None
+    review_id: str | None
     seq: int
     title: str
     source_agent: str
@@ -118,6 +125,7 @@ def stats_view(found: Stats) -> StatsView:
         "total": row_view(found.total),
         "items": list(map(row_view, found.rows)),
         "is_whole": found.is_whole,
+        "cents_per_million_tokens": found.price,
     }
     view: StatsView = shown
     return view

@@ -11,6 +11,7 @@ from api.tasks import views
 from baton.domain.task_state import State
 from baton.domain.tasks.check_cursor import MAX_CURSOR
 from baton.ports.deps import Deps
+from baton.services.runs.list_model_calls import list_model_calls
 from baton.services.tasks.await_task import EventRange, wait_for_events
 from baton.services.tasks.list_notes import late_results_of_task, notes_of_task
 from baton.services.tasks.list_tasks import TaskFilter, find_tasks
@@ -103,3 +104,14 @@ def list_notes_of_task(deps: Deps, call: routing.Call[None, models.PageQuery]) -
     """Notes of its workers, and the requests that were prevented as its duplicates, newest first."""
     page = notes_of_task(deps, call.by, call.task_id, call.query.limit, pages.cursor_of(call))
     return answers.ok(pages.fitting(call, page, lambda note: note.id, trail_views.note_view))
+
+
+@routes.get("/tasks/{task_id}/model-calls", query=models.query(models.PageQuery), answers={200: views.ModelCalls})
+def list_task_model_calls(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
+    """The replies of a model to a task that Baton runs, with the time and the tokens of each, oldest first.
+
+    A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null. A
+    call that was begun and has no reply counts for the task's usage, and isn't in the list.
+    """
+    page = list_model_calls(deps, call.by, call.task_id, call.query.limit, pages.cursor_of(call))
+    return answers.ok(pages.listing(call, page, views.model_call_view))

@@ -62,8 +62,8 @@ class FoundTaskPage(TypedDict):
     answers={200: FoundTaskPage},
 )
 def search_all_tasks(deps: Deps, call: routing.Call[None, SearchQuery]) -> answers.Answer:
-    """Tasks of all days, newest first. Words are looked for in a task's title, agents, labels and ids, whatever their
-    case.
+    """Tasks of all days, newest first. Words are looked for in a task's title, agents, labels and ids, and in its
+    output and completion message where these have up to 1,000 bytes together, whatever their case.
 
     A label is found by key, and an agent in its list; words are searched backwards in time. Each request looks at a
     bounded part: a page without items and with a `next_cursor` is usual, and `searched_to` says how far it got. A task

@@ -1,10 +1,12 @@
-"""The check of a task's trail as JSON. docs/openapi.json is made of these types."""
+"""The check of a task's trail, and its model calls, as JSON. docs/openapi.json is made of these types."""
 
 from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from baton.domain.runs.transcript import TranscriptEntry
 from baton.services.tasks.verify_trail import TrailFindings
+from rest import pages
 from rest.shape import ViewShape
 
 
@@ -22,6 +24,27 @@ class TrailVerdict(TypedDict):
     head_hash: str | None
     matches_task: bool
     next_cursor: str | None
+
+
+class ModelCallView(TypedDict):
+    """``at``: when the reply was there; ``turn``: its number in the task; ``agent``: who was run."""
+
+    turn: int
+    at: str
+    agent: str
+    input_tokens: int
+    output_tokens: int
+    stop_reason: str | None
+    scripted: bool
+
+
+ModelCalls = pages.of("ModelCalls", ModelCallView)
+_MODEL_CALL = ViewShape(ModelCallView, TranscriptEntry, "input_tokens output_tokens")
+
+
+def model_call_view(reply: TranscriptEntry) -> ModelCallView:
+    used = reply.usage
+    return _MODEL_CALL(reply, input_tokens=used.input_tokens, output_tokens=used.output_tokens)
 
 
 trail_verdict = ViewShape(TrailVerdict, TrailFindings)

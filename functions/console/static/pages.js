@@ -11,6 +11,7 @@ export const PAGES = [
   { path: "/standing-answers", title: "Standing answers", key: "y", within: "/approvals", load: () => import("./pages/standing.js") },
   { path: "/tasks", title: "Tasks", key: "t", place: "Work", load: () => import("./pages/tasks.js") },
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
+  { path: "/handoffs/:id", title: "Handoff", within: "/tasks", load: () => import("./pages/handoff.js") },
   { path: "/new-handoff", title: "New handoff", key: "h", within: "/tasks",
     load: () => import("./pages/new_handoff.js") },
   { path: "/search", title: "Search", key: "f", within: "/tasks", load: () => import("./pages/search.js") },

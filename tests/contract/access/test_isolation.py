@@ -165,6 +165,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "listed tools": lambda store, w: store.tools.listed_tools(w, 10, None),
     "tools": lambda store, w: store.tools.named(w, ["ask_auditor"]),
     "profile": lambda store, w: store.runs.profile(w, "run-1"),
+    "entries of a run": lambda store, w: store.runs.entries(w, "task_1", 10, None),
     "transcript": lambda store, w: store.runs.transcript(w, "task_1"),
     "what a task has spent": lambda store, w: store.runs.usage(w, "wf_9", "task_1"),
     "what a run counts on": lambda store, w: store.runs.accounts(w, "wf_1", "task_1"),

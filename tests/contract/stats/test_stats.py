@@ -10,7 +10,7 @@ import pytest
 
 from baton.adapters.dynamodb.sizes import size_of
 from baton.domain.errors import Conflict
-from baton.domain.stats.day_counts import ONE_UNIT_BYTES, OUTCOMES
+from baton.domain.stats.day_counts import DAYS_OF_BEGINNINGS, ONE_UNIT_BYTES, OUTCOMES
 from baton.domain.stats.decision import cut
 from baton.ports.store import Store
 from support.clock import NOON
@@ -78,25 +78,28 @@ def test_counts_of_a_busy_day_with_the_longest_names_take_one_unit() -> None:
         seconds = {phase: 10 ** random.uniform(0, 4) for phase in ("person", "worker", "work")}
         at = NOON + timedelta(minutes=random.randint(0, 700))
         outcome = OUTCOMES[0] if random.random() < 0.9 else OUTCOMES[1]
-        end = an_end(number, seconds=seconds, ended_at=at, outcome=outcome)
+        began_at = at - timedelta(minutes=random.randint(0, 600))
+        end = an_end(number, seconds=seconds, began_at=began_at, ended_at=at, outcome=outcome)
         is_full = counts.with_ended([end]).size > ONE_UNIT_BYTES
         counts = counts.with_ended([end], forgotten=counts.latest if is_full else ())
     rig.store.stats.put_counts(replace(counts, version=1))
     assert _stored_size(rig, "STATS") <= KB
 
 
-def test_counts_that_are_as_wide_as_can_be_take_two_units() -> None:
+def test_counts_that_are_as_wide_as_can_be_take_three_units() -> None:
     rig = Rig()
     hours = {hour: [4_000] * len(OUTCOMES) for hour in range(24)}
     phases = {phase: dict.fromkeys(range(38), 4000) for phase in ("person", "worker", "work")}
-    widest = replace(no_counts(WORKSPACE, f"human:{LONGEST}", LONGEST), hours=hours, phases=phases, version=1)
+    begun = dict.fromkeys(range(-24 * DAYS_OF_BEGINNINGS, 24), 4_000)
+    direction = no_counts(WORKSPACE, f"human:{LONGEST}", LONGEST)
+    widest = replace(direction, hours=hours, begun=begun, phases=phases, version=1)
     rig.store.stats.put_counts(widest)
-    assert KB < _stored_size(rig, "STATS") <= 2 * KB
+    assert 2 * KB < _stored_size(rig, "STATS") <= 3 * KB
 
 
 def test_the_longest_decision_takes_one_unit() -> None:
     rig = Rig()
     long = cut("ä" * 10_000)
     names = {"source_agent": f"human:{LONGEST}", "target_agent": LONGEST, "by": LONGEST}
-    rig.store.stats.put_decision(a_decision(title=long, reason=long, task_id=f"task_{'x' * 26}", **names))
+    rig.store.stats.put_decision(a_decision(title=long, reason=long, about=f"task_{'x' * 26}", **names))
     assert _stored_size(rig, "DECISIONS") <= KB

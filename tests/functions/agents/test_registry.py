@@ -122,6 +122,7 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "kept_bytes_per_minute": 6_000_000,
         "kept_bytes_per_claim": 30_000_000,
         "polls_at_once": 5,
+        "cents_per_million_tokens": 0,
         "groups": {},
         "approval_rules": [],
         "guardrails": Guardrails().public(),

@@ -80,6 +80,12 @@ def test_what_ended_counts_with_its_waits_by_agent(world: World, gateway: Gatewa
         assert row[phase]["p50"] == pytest.approx(seconds, rel=0.23)
 
 
+def test_what_tokens_cost_is_told_as_the_settings_say_now(gateway: Gateway) -> None:
+    assert stats(gateway)["cents_per_million_tokens"] == 0
+    assert gateway.put(ALICE, "/workspace/settings", {"cents_per_million_tokens": 250}).status == 200
+    assert stats(gateway)["cents_per_million_tokens"] == 250
+
+
 def test_a_lost_lease_and_a_retry_are_told(world: World, gateway: Gateway, outside: PublishedEvents) -> None:
     task_id = ready(world)
     world.claim()
@@ -113,6 +119,27 @@ def test_ends_are_told_by_hour_and_by_day_and_direction(
     (direction,) = stats(gateway, "by=direction&agent=auditor")["items"]
     assert (direction["source"], direction["target"]) == ("scout", "auditor")
     assert stats(gateway, "agent=runner")["items"] == []
+
+
+def test_beginnings_are_told_with_the_ends_that_come_within_two_days(
+    world: World, gateway: Gateway, outside: PublishedEvents
+) -> None:
+    soon, late = needing(world), needing(world, target="runner")
+    world.clock.advance(48 * 3_600)
+    cancel_task(world.deps, ALICE, soon, None)
+    world.clock.advance(24 * 3_600)
+    cancel_task(world.deps, ALICE, late, None)
+    done(world)
+    outside.stream()
+    hours = {row["at"]: (row["begun"], row["done"] + row["cancelled"]) for row in stats(gateway, "by=hour")["items"]}
+    assert hours == {
+        "2026-11-18T12:00:00.000Z": (1, 0),
+        "2026-11-20T12:00:00.000Z": (0, 1),
+        "2026-11-21T12:00:00.000Z": (1, 2),
+    }
+    assert [row["begun"] for row in stats(gateway, "by=day")["items"]] == [1, 0, 1]
+    assert {row["target"]: row["begun"] for row in stats(gateway, "by=agent")["items"]} == {"auditor": 2, "runner": 0}
+    assert stats(gateway, "from=2026-11-20")["total"]["begun"] == 1
 
 
 def test_what_waits_isnt_counted_and_told_twice_counts_once(
@@ -222,3 +249,18 @@ def test_what_follows_from_a_decision_is_none(world: World, gateway: Gateway, ou
     needing(world, target="runner")
     outside.stream()
     assert decisions(gateway) == []
+
+
+def test_a_review_that_is_released_and_one_that_is_closed_are_decisions_once_each(
+    world: World, gateway: Gateway, outside: PublishedEvents
+) -> None:
+    for verb, body, target in (("release", {}, "auditor"), ("close", {"reason": "needless"}, "runner")):
+        for _ in range(2):
+            cancel_task(world.deps, ALICE, world.needing(target_agent=target), None)
+        review_id = world.mark(agent("scout"), target_agent=target, escalation_reason=f"to {verb}").review_id
+        world.clock.advance(1)
+        assert gateway.post(BOB, f"/manual-reviews/{review_id}/{verb}", body).status == 200
+    outside.stream()
+    assert decisions(gateway, "by=bob") == [("bob", "close_review", "needless"), ("bob", "release_review", None)]
+    entry = gateway.get(ALICE, "/decisions", query="verb=close_review").json["items"][0]
+    assert (entry["review_id"], entry["task_id"], entry["title"]) == (review_id, None, "to close")

@@ -31,6 +31,18 @@ def test_words_and_labels_find_a_task_with_the_frontier(http_agents: HttpAgents)
         assert page["searched_to"] < page["items"][0]["created_at"]
 
 
+def test_words_of_what_came_of_a_task_find_it_and_names_of_fields_dont(http_agents: HttpAgents) -> None:
+    done: list[str] = []
+    for said in ('Die Rückzahlung "ist" da', "x" * 1_001):
+        claim = http_agents.begun()
+        assert http_agents.say(claim, "complete", output={"answer": said, "paid": 12.5}).status == 200
+        done.append(claim["task"]["id"])
+    for query in ("q=r%C3%BCckzahlung", "q=%22IST%22+auto-code", "q=12.5+da"):
+        assert [each["id"] for each in search(http_agents, query).json["items"]] == done[:1], query
+    for query in ("q=paid", "q=answer", "q=xxxx"):
+        assert search(http_agents, query).json["items"] == [], query
+
+
 def test_a_cursor_goes_on_until_it_is_null(http_agents: HttpAgents) -> None:
     ids = [handed(http_agents, f"step {number}") for number in range(3)]
     page = search(http_agents, "q=step&limit=1").json

@@ -164,6 +164,7 @@ def conversation(play: Play) -> None:
     play.wait(5)
     play.ring_until_quiet()
     play("human:alice", f"GET {path}")
+    play("human:alice", f"GET /tasks/{made['task']['id']}/model-calls")
     page = play("human:alice", f"GET {path}/messages?limit=2")
     play("human:alice", f"GET {path}/messages?after={page['after']}")
     play("agent:scout", f"GET {path}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 MAX_AHEAD_SECONDS = 170_000
+# By what a message is drawn to be. Two lists take labels that differ in case alone for one.
+LABELS = {2: {"team": "blue"}, 3: {"team": "red", "urgent": ""}, 4: {"Team": "Blue", "team": "blue"}}
 
 
 class NothingThere(Exception):
@@ -79,13 +81,15 @@ class ActorContext:
         return self.sim.pick([each for each in self.targets if each != slug] or [None])
 
     def message(self, target: str | None, **more: Any) -> dict[str, Any]:
-        """A handoff's, now and then with a deadline or for later."""
+        """A handoff's, now and then with labels, with a deadline or for later."""
         plain = {"target": {"agent": target, "reason": f"reason {self.draw(100_000)}"}, "summary": "s", **more}
         kind = 7 if self.habits.focus is Focus.WAITS and self.draw(3) == 2 else self.draw(10)
         ahead = 1 + self.draw(min(600 * self.habits.tempo, MAX_AHEAD_SECONDS))
         at = (self.sim.clock.now() + timedelta(seconds=ahead)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if kind == 7:
             plain["expectations"] = {"deadline": at, "fail_on_deadline": self.draw(2) == 1}
+        if kind in LABELS:
+            plain["metadata"] = {"labels": LABELS[kind]}
         if kind == 8:
             plain["metadata"] = {"not_before": at}
         if kind == 5 or (self.habits.focus is Focus.BOARD and self.draw(2)):

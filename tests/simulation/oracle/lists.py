@@ -44,6 +44,10 @@ class Lists:
             self._tasks(f"of {slug}", of_agent, self._of_agent(deps, slug))
             inbox = _all(partial(read_inbox, deps, human(), slug, MANY))
             self._are("inbox", slug, {each.id for each in inbox}, set(self._ledger.listed["INBOX", slug]))
+        for label in ("team=blue", "team=red", "urgent"):
+            labelled = {each for each in heads if label in _labels_in(self._ledger.bodies.get(each, {}))}
+            read = partial(deps.store.lists.tasks_of_label, WORKSPACE, label, MANY)
+            self._tasks(f"of the label {label}", labelled, read)
         asked = {each.id for each in _all(partial(list_open_questions, deps, human(), MANY))}
         self._are("list", "of questions", asked, self._sim.oracle.questions.open_ids())
         reviews = {each.id for each in _all(lambda cursor: list_reviews(deps, human(), None, MANY, cursor))}
@@ -79,6 +83,12 @@ class Lists:
 
     def _are(self, what: str, which: str, found: set[str], wanted: set[str]) -> None:
         self._must(found == wanted, "{} {}: {} differ, though all is quiet", what, which, sorted(found ^ wanted)[:5])
+
+
+def _labels_in(body: dict[str, Any]) -> set[str]:
+    """As lists show them, whatever their case: from what was asked, not from what the task says of it."""
+    given = body.get("metadata", {}).get("labels", {})
+    return {(f"{name}={value}" if value else name).casefold() for name, value in given.items()}
 
 
 def _all(read: Callable[[str | None], Page]) -> list[Any]:

@@ -92,15 +92,18 @@ class Quiet:
     def _each_end_is_counted_once(self) -> None:
         """The counts of all days and directions together are the tasks that have ended, by what became of them."""
         names = ("done", "failed", "rejected", "cancelled")
-        counted = dict.fromkeys(names, 0)
+        counted, begun = dict.fromkeys(names, 0), 0
         for pk, rows in self._sim.dynamo.items.items():
             for item in map(from_wire, rows.values()) if pk.startswith(f"{PREFIX}STATS#") else ():
+                begun += sum(int(hour.partition(":")[2]) for hour in item.get("begun", "").split())
                 for hour in item["hours"].split():
                     for name, count in zip(names, hour.partition(":")[2].split("."), strict=False):
                         counted[name] += int(count)
         ended = Counter(head["state"] for head in self._ledger.heads.values())
         wanted = {name: ended[name] for name in names}
         self._verdict.must(counted == wanted, "ended are {}, and counted {}", wanted, counted)
+        most = sum(counted.values())
+        self._verdict.must(begun <= most, "{} beginnings are counted of {} ends", begun, most)
 
     def _spent_is_the_sum(self) -> None:
         """A workflow's account is the sum of its tasks', and no reply is missing in it."""

@@ -24,7 +24,8 @@ PLACES = {"wake_ms", "wake_pk", "wake_sk", "queue_pk", "queue_sk", "parked", "ri
 SILENT = PLACES | {"version", "written_by", "claim", "events", "fresh", "has_chunks", "s"}
 # What the trail doesn't tell of.
 RESULT = {"output", "completion", "output_in"}
-UNTOLD = SILENT - {"claim"} | {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "hard_deadline_ms"} | RESULT
+BESIDE = {"pk", "sk", "seq", "chain", "updated_at", "mirrored", "labels", "hard_deadline_ms"}
+UNTOLD = SILENT - {"claim"} | BESIDE | RESULT
 # Where tools hand work to whose calls people approve, and who calls them.
 MARKED_TARGETS, RUNNER, CALLED = ("a", "b"), "process-task", ("transfer", "delegation")
 USUAL = {"revision": 1, "max_attempts": 3}

@@ -255,6 +255,10 @@ MEMBERS = (
     bug("a root is taken for the one that its workflow's id tells",
         do.call("change_writes:_member", "begins_its_workflow", "task.is_root")),
     bug("a workflow's root is forgotten", do.never("workflows:Workflows.members", "_table")),
+    bug("a task is found by the first of its labels alone",
+        do.value("change_writes:change_writes", "dict(list(it.items())[:1])", "tasks_of_label")),
+    bug("a list of a label has tasks with another one of its name",
+        do.call("dynamodb/keys:tasks_of_label", "casefold", "it.partition('=')[0]")),
 )  # fmt: skip
 ENTRIES = (
     bug("a decision is replaced twice", do.drop_operand("entry:Entry.replaced_by", "STANDING"), habits=_ON_BOARD),

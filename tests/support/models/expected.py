@@ -108,6 +108,7 @@ EXPECTED: dict[str, Row] = {
     "verify_events": read("200"),
     "wait_for_more_events": read(),
     "list_notes_of_task": read(),
+    "list_task_model_calls": read("200-"),
     "list_task_checkpoints": read(),
     "list_late_results": read(),
     "approve": by_human("200+"),

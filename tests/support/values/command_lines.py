@@ -184,6 +184,7 @@ WORK = [
     typed("tasks show $task"),
     typed("tasks list --agent reviewer --state failed"),
     typed("tasks late-results $task"),
+    typed("tasks model-calls $task"),
     typed("await $task", exit=1),
     typed("agents inbox scout", "scout", told="items.0.id"),
     typed("agents ack scout --id $told", "scout"),

@@ -29,7 +29,7 @@ def a_decision(workspace: str = WORKSPACE, **values: Any) -> Decision:
     usual = {
         "workspace": workspace,
         "at": NOON,
-        "task_id": "task_1",
+        "about": "task_1",
         "seq": 2,
         "by": "alice",
         "verb": "approve",

@@ -93,6 +93,7 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         kept_bytes_per_minute=6_000_000,
         kept_bytes_per_claim=30_000_000,
         polls_at_once=5,
+        cents_per_million_tokens=0,
         groups={},
         approval_rules=(),
         guardrails=Guardrails(),
@@ -100,7 +101,7 @@ def test_the_defaults_are_the_pages_and_every_name_is_known() -> None:
         version=0,
     )
     assert "version" not in SETTING_NAMES
-    assert len(SETTING_NAMES) == 25
+    assert len(SETTING_NAMES) == 26
 
 
 def test_a_change_keeps_what_it_leaves_out_and_raises_the_version(world: World) -> None:

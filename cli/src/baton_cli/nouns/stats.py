@@ -17,8 +17,8 @@ CALLS = (
             Param("by", "What the rows are.", choices=("day", "hour", "agent", "direction")),
             Param("agent", "Only work for this agent."),
         ),
-        columns="at:When source:From target:To done:Done failed:Failed rejected:Rejected cancelled:Cancelled "
-        "person.p50:Person worker.p50:Worker work.p50:Work work.p95:p95",
+        columns="at:When source:From target:To begun:Begun done:Done failed:Failed rejected:Rejected "
+        "cancelled:Cancelled person.p50:Person worker.p50:Worker work.p50:Work work.p95:p95",
     ),
     RequestCommand(
         "agents",
@@ -40,7 +40,7 @@ CALLS = (
             Param("by", "Only of this person."),
             Param("verb", "Only these, such as approve or dismiss."),
         ),
-        columns="at:When by:Who verb:Decided detail:How title:Task task_id:ID reason:Reason",
+        columns="at:When by:Who verb:Decided detail:How title:Task task_id:ID review_id:Review reason:Reason",
         is_paged=True,
     ),
 )

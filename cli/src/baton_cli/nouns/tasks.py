@@ -209,6 +209,11 @@ CALLS = (
     listed("notes", "List its notes.", "at:At by:By content:Note"),
     listed("checkpoints", "List its checkpoints.", "checkpoint_id:ID step_name:Step at:At by:By"),
     listed(
+        "model-calls",
+        "List when its model answered, of a task that Baton runs.",
+        "turn:Reply at:At agent:Agent input_tokens:Read output_tokens:Written stop_reason:End",
+    ),
+    listed(
         "late-results",
         "List what workers said whose claim was over.",
         "at:At agent:Agent verb:Verb fence:Fence content:Said",

@@ -82,7 +82,7 @@ const THINGS = {
   ho: (id) => ({ what: "the handoff's task", place: async () => `/tasks/${(await get(`/handoffs/${id}`)).task_id}` }),
   wf: (id) => ({ what: "the conversation, or the workflow's first task", place: () => placeOfWorkflow(id) }),
   chk: (id) => ({ what: "the checkpoint's task", place: () => placeOfCheckpoint(id) }),
-  qst: (id) => ({ what: "the question's task", place: () => placeOfQuestion(id) }),
+  qst: (id) => ({ what: "the question", place: () => `/approvals?question=${id}&of=task_${id.slice(-26)}` }),
   sta: () => ({ what: "the standing answers", place: () => "/standing-answers" }),
   review: (id) => ({ what: "the manual review", place: () => `/reviews/${id}` }),
   alert: (id) => ({ what: "the alert", place: () => placeOfAlert(id) }),
@@ -131,14 +131,6 @@ async function placeOf(path, what) {
     next = `&cursor=${encodeURIComponent(page.next_cursor)}`;
   }
   throw new Problem(404, { detail: `No such ${what} was found among the newest tasks.` });
-}
-
-/** @param {string} id */
-async function placeOfQuestion(id) {
-  const open = /** @type {{items: {id: string, task_id: string}[]}} */ (await get("/questions?limit=100"));
-  const found = open.items.find((question) => question.id === id);
-  if (!found) throw new Problem(404, { detail: "No open question has this id: a closed one is on its task's page." });
-  return `/tasks/${found.task_id}`;
 }
 
 /** @param {string} id */

@@ -6,6 +6,7 @@ import { matched, placeOf } from "./router.js";
 /** Pages of one thing, and where the API has it. @type {[string, string][]} */
 const THINGS = [
   ["/tasks/:id", "/tasks/"],
+  ["/handoffs/:id", "/handoffs/"],
   ["/reviews/:id", "/manual-reviews/"],
   ["/chat/:id", "/conversations/"],
   ["/memory/:id", "/blackboard/"],

@@ -16,7 +16,7 @@ import { verdictOf } from "./task/trail.js";
 const WORDS = /** @type {Record<string, string>} */ ({
   approve: "approved", approve_next: "approved by id", undo: "took an approval back", defer: "deferred", dismiss: "dismissed",
   split: "split", answer: "answered", revoke: "revoked", release: "took back from its worker", resolve: "resolved",
-  cancel: "cancelled",
+  cancel: "cancelled", release_review: "released a review", close_review: "closed a review",
 });
 const DETAILS = /** @type {Record<string, string>} */ ({ counted: "others have to, too", own: "by handing it over" });
 
@@ -42,11 +42,11 @@ export default function Decisions({ query }) {
     ${items.length > 0 && html`<div class="numbers card" role="region" aria-label="Decisions" tabindex="0"><table>
       <thead><tr><th scope="col">Task</th><th scope="col">Decided</th><th scope="col">Who</th><th scope="col">When</th>
         <th scope="col">From → to</th><th scope="col">Reason</th></tr></thead>
-      <tbody>${items.map((each) => html`<${One} key=${`${each.task_id} ${each.seq}`} of=${each} />`)}</tbody></table></div>`}
+      <tbody>${items.map((each) => html`<${One} key=${`${each.review_id ?? each.task_id} ${each.seq}`} of=${each} />`)}</tbody></table></div>`}
     ${data?.more && html`<p class="faint">There are more: narrow the filter, or export them.</p>`}
     ${data && items.length === 0 && html`<${Empty} title="Nobody decided that on this day"><p>What people approve, put off,
       refuse, answer and end stands here within seconds, by the day of UTC. What was decided before Baton kept this record
-      is in the tasks' trails alone; manual reviews are on their own page.</p><//>`}`;
+      is in the tasks' trails alone.</p><//>`}`;
 }
 
 /** @param {{query: Record<string, string>, day: string, people: string[]}} props */
@@ -103,10 +103,12 @@ function Exports({ day, pathOf, who, move }) {
 
 /** @param {{of: Decision}} props */
 function One({ of }) {
+  const about = of.review_id ?? of.task_id;
   const more = of.detail === null ? "" : DETAILS[of.detail] ?? of.detail;
   return html`<tr>
-    <th scope="row" class="long"><a href=${address(`/tasks/${of.task_id}`)}><${Said} of=${of.title || of.task_id} /></a>
-      ${" "}<span class="faint">${of.priority}, entry ${of.seq}</span></th>
+    <th scope="row" class="long"><a href=${address(of.review_id ? `/reviews/${of.review_id}` : `/tasks/${of.task_id}`)}>
+      <${Said} of=${of.title || about} /></a>
+      ${" "}<span class="faint">${[of.priority, of.task_id && `entry ${of.seq}`].filter(Boolean).join(", ")}</span></th>
     <td>${WORDS[of.verb] ?? of.verb}${more && html` <span class="faint">${more}</span>`}</td>
     <td><a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a></td>
     <td><${Ago} at=${of.at} /></td>

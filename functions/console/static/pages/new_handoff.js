@@ -11,6 +11,8 @@ import { Loading, Trouble } from "../ui/parts.js";
 
 /** @typedef {import("../ui/form.js").Entry} Entry */
 
+const DELIVERABLE = "expectations.deliverables.0.";
+
 export default function NewHandoff() {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 60_000 });
   const { data: routes } = useList("/routes", { everyMs: 60_000 });
@@ -45,13 +47,15 @@ function fields(agents, types, results) {
       as: "json", isCode: true, hint: 'An object of JSON, such as {"order": 4127}.' },
     { group: "What", name: "constraints", at: "expectations.constraints", label: "Constraints, one a line",
       type: "textarea", as: "lines" },
-    { group: "What is to come of it", name: "deliverable", at: "expectations.deliverables.0.description",
-      label: "Result", hint: "Such as: the session module, and its tests." },
-    { group: "What is to come of it", name: "type", at: "expectations.deliverables.0.type", label: "Kind of result",
+    { group: "What is to come of it", name: "description", at: DELIVERABLE + "description", label: "Result",
+      hint: "Such as: the session module, and its tests." },
+    { group: "What is to come of it", name: "type", at: DELIVERABLE + "type", label: "Kind of result",
       type: "select", value: "", options: [["", "not said"], ...choices(results)],
       hint: "One that the target produces." },
-    { group: "What is to come of it", name: "criteria", at: "expectations.deliverables.0.acceptance_criteria",
+    { group: "What is to come of it", name: "acceptance_criteria", at: DELIVERABLE + "acceptance_criteria",
       label: "Criteria, one a line", type: "textarea", as: "lines", hint: "Whoever completes it has to answer each." },
+    { group: "How", name: "kind", label: "Kind", type: "select", value: "transfer", required: true,
+      options: choices(["transfer", "delegation", "continuation", "rollback"]) },
     { group: "How", name: "priority", at: "metadata.priority", label: "Priority", type: "select", value: "P2",
       required: true, options: choices(PRIORITIES) },
     { group: "How", name: "effort", at: "metadata.effort", label: "Effort", type: "select", value: "",
@@ -60,27 +64,41 @@ function fields(agents, types, results) {
       hint: "Such as team=payments." },
     { group: "How", name: "deadline", at: "expectations.deadline", label: "Deadline", type: "datetime-local",
       as: "time" },
+    { group: "How", name: "fail_on_deadline", at: "expectations.fail_on_deadline", label: "After the deadline",
+      type: "select", as: "json", value: "", options: [["", "an alert is raised"], ["true", "it fails"]] },
     { group: "How", name: "not_before", at: "metadata.not_before", label: "Not before", type: "datetime-local",
       as: "time" },
+    { group: "How", name: "on_failure", at: "rollback.on_failure", label: "Who gets a failure back", type: "select",
+      value: "", options: [["", "whom it is from"], ...choices(agents)] },
+    { group: "The whole workflow", name: "workflow_id", at: "metadata.workflow_id", label: "Belongs to the workflow",
+      hint: "Empty: it begins a new one." },
+    ...[["max_handoffs", "Handoffs"], ["max_model_calls", "Model calls"], ["max_tokens", "Tokens"]].map(
+      ([name = "", label]) => /** @type {Entry} */ ({ group: "The whole workflow", name, at: `budget.${name}`,
+        label: `${label} at most`, type: "number", as: "number", min: "1" })),
+    { group: "The memory", name: "scope", label: "Part of the work", hint: "A path, such as src/auth." },
+    { group: "The memory", name: "auto_snapshot", label: "Newest decisions, warnings and findings go with it",
+      type: "select", as: "json", value: "", options: [["", "no"], ["true", "yes"]] },
+    { group: "The memory", name: "auto_memories", label: "Entries that come with its claim", type: "number",
+      as: "number", min: "0", max: "5" },
   ];
 }
 
-/** @param {object} value */
-const isSaid = (value) => Object.keys(value).length > 0;
-
 /** @param {Record<string, any>} values @param {string} key */
 async function send(values, key) {
-  const { source, target, reason, work_type, summary, variables, constraints, deadline, ...rest } = values;
-  const { deliverable, type, criteria, ...metadata } = rest;
-  const result = given({ type, description: deliverable, acceptance_criteria: criteria });
+  const { source, target, reason, variables, constraints, deadline, fail_on_deadline, on_failure, ...rest } = values;
+  const { type, description, acceptance_criteria, max_handoffs, max_model_calls, max_tokens, ...further } = rest;
+  const { priority, effort, labels, not_before, workflow_id, ...plain } = further;
+  const deliverable = given({ type, description, acceptance_criteria });
+  const deliverables = Object.keys(deliverable).length > 0 ? [deliverable] : null;
   const body = given({
+    ...plain,
     source: { agent: source },
     target: given({ agent: target, reason }),
-    work_type,
-    summary,
     context: given({ variables }),
-    expectations: given({ deliverables: [result].filter(isSaid), constraints, deadline }),
-    metadata: given(metadata),
+    expectations: given({ deliverables, constraints, deadline, fail_on_deadline }),
+    rollback: given({ on_failure }),
+    metadata: given({ priority, effort, labels, not_before, workflow_id }),
+    budget: given({ max_handoffs, max_model_calls, max_tokens }),
   });
   const made = /** @type {import("api").HandedOff} */ (await post("/handoffs", body, { key }));
   toast(made.task.state === "needs" ? "Handed over: it waits for approval." : "Handed over");

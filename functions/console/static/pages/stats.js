@@ -5,7 +5,7 @@ import { useSlow } from "../core/slow.js";
 import { now } from "../core/time.js";
 import { Chart } from "../ui/chart.js";
 import { Empty, Loading, Trouble, Views } from "../ui/parts.js";
-import { dayOf, daysOf, ENDS, ended, hoursOf, PHASES, said, took } from "./stats/counts.js";
+import { begun, begunSaid, dayOf, daysOf, ENDS, ended, hoursOf, PHASES, said, took } from "./stats/counts.js";
 import { Rows } from "./stats/rows.js";
 
 /** @typedef {import("api").StatsView} Stats */
@@ -14,6 +14,7 @@ const SPANS = /** @type {Record<string, number>} */ ({ day: 1, week: 7, month: 3
 const NAMES = /** @type {Record<string, string>} */ ({ day: "today (UTC)", week: "the last week", month: "the last month" });
 /** A month is read for up to some hundred units: not too often. */
 const SELDOM_MS = 120_000;
+const BEGUN = [{ class: "done", title: "begun" }];
 const SHARES = [{ class: "p95", title: "p95" }, { class: "p50", title: "p50" }];
 
 /** @param {{query: Record<string, string>}} props */
@@ -43,17 +44,20 @@ export default function HowItGoes({ query }) {
     ${stats && ended(stats.total) > 0 && html`<section class="card" aria-label="Over time"><div class="charts">
       <${Ended} of=${stats} span=${span} count=${count} />
       ${PHASES.map((phase) => html`<${Times} key=${phase.name} of=${stats} phase=${phase} count=${count} />`)}</div>
-      <p class="faint">Each task counts once, when it ends. Of p50 half of the tasks took less, of p95 all but 5 %; both are
+      <p class="faint">Each task counts once, when it ends; its beginning too, if that
+        was at most two days before. Of p50 half of the tasks took less, of p95 all but 5 %; both are
         within 23 %. Time that a task was put off isn't in any of them.</p></section>
     <${Views} label="Grouped" hasKeys=${false} of=${[by("agent"), by("direction")]} />
-    <${Rows} of=${rows} isByAgent=${isByAgent} />`}`;
+    <${Rows} of=${rows} isByAgent=${isByAgent} cents=${stats.cents_per_million_tokens} />`}`;
 }
 
 /** @param {{of: Stats, span: string, count: number}} props */
 function Ended({ of, span, count }) {
   const first = Date.parse(dayOf(now.value));
   const slots = span === "day" ? hoursOf(of.items, first, 24) : daysOf(of.items, now.value, count);
-  return html`<${Chart} title="Ended" says=${said(of.total)} slots=${slots} parts=${ENDS} />`;
+  const began = span === "day" ? hoursOf(of.items, first, 24, begun) : daysOf(of.items, now.value, count, begun);
+  return html`<${Chart} title="Ended" says=${said(of.total)} slots=${slots} parts=${ENDS} />
+    <${Chart} title="Begun" says=${begunSaid(of.total)} slots=${began} parts=${BEGUN} />`;
 }
 
 /** @param {{of: Stats, phase: typeof PHASES[number], count: number}} props */

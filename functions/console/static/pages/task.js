@@ -65,7 +65,7 @@ function Whole({ task, problem }) {
     <${Trouble} of=${problem} />
     <${Holder} task=${task} />
     <${Chain} chain=${chain} here=${task.id} />
-    <${Timeline} events=${events} usage=${task.usage} />
+    <${Timeline} id=${task.id} events=${events} usage=${task.usage} />
     <${QuestionsOfTask} id=${task.id} when=${when} />
     <div class="halves">
       <div>

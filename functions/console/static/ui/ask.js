@@ -1,12 +1,15 @@
 /** A question in a dialog: fields, a button, and what the API said against it. */
 import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
+import { Problem } from "../core/api.js";
 import { onSignIn, onSignOut } from "../core/session.js";
 import { useTyped } from "../core/typed.js";
 import { zone } from "../core/zone.js";
 import { Hidden, Said, Trouble } from "./parts.js";
 
-/** @typedef {{name: string, label: any, type?: string, value?: string, required?: boolean, hint?: any, min?: string,
- *   max?: string, step?: string, rows?: number, isCode?: boolean, wrong?: string | undefined, options?: [string, any][]}} FieldOf */
+/** `at`: where the API's request has it, by default under its name.
+ * @typedef {{name: string, label: any, at?: string, type?: string, value?: string, required?: boolean, hint?: any,
+ *   min?: string, max?: string, step?: string, rows?: number, isCode?: boolean, wrong?: string | undefined,
+ *   options?: [string, any][]}} FieldOf */
 /** `run` may throw: what it throws is shown, and the fields stay as they are. `keep`: what the button says that does nothing.
  * `isOfNobody`: it is asked whoever is signed in, and stays when a session ends.
  * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, keep?: string, danger?: boolean, isOfNobody?: boolean,
@@ -60,13 +63,15 @@ function Dialog({ of, onEnd }) {
     } catch (error) {
       setTrouble(error);
       setBusy(false);
+      focusWrong(form);
     }
   };
   return html`<dialog ref=${box} aria-labelledby=${id} onCancel=${onEnd}>
     <form onSubmit=${submit}>
       <h2 id=${id}>${of.title}</h2>
       ${of.text && html`<div class="why">${of.text}</div>`}
-      ${(of.fields ?? []).map((field) => html`<${field.type === "radio" ? Choice : Field} key=${field.name} of=${field} />`)}
+      ${(of.fields ?? []).map((field) => html`<${field.type === "radio" ? Choice : Field} key=${field.name}
+        of=${{ ...field, wrong: wrongAt(trouble, field) }} />`)}
       <${Trouble} of=${trouble} />
       <div class="row end">
         <button type="button" onClick=${onEnd}>${of.keep ?? "Keep as it is"}</button>
@@ -74,6 +79,25 @@ function Dialog({ of, onEnd }) {
       </div>
     </form>
   </dialog>`;
+}
+
+/** The first field that is wrong, once it is drawn. @param {HTMLElement | null} form */
+export function focusWrong(form) {
+  requestAnimationFrame(() => {
+    const wrong = form?.querySelector("[aria-invalid]");
+    if (wrong instanceof HTMLElement) wrong.focus();
+    else form?.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
+  });
+}
+
+/** What the API said against a field, or against a part of what it holds.
+ * @param {unknown} trouble @param {FieldOf} field */
+export function wrongAt(trouble, { name, at = name }) {
+  const errors = trouble instanceof Problem ? trouble.errors : [];
+  const found = errors.filter(({ field }) => field === at || field.startsWith(`${at}.`) || field.startsWith(`${at}[`));
+  const partOf = (/** @type {string} */ field) => field.slice(at.length).replace(/^\./, "");
+  const said = found.map(({ field, message }) => (field === at ? message : `${partOf(field)}: ${message}`));
+  return said.join("; ") || undefined;
 }
 
 /** A labelled field of a form. What is typed outlives the session, a secret doesn't. @param {{of: FieldOf, onInput?: (event: Event) => void}} props */

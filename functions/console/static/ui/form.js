@@ -3,11 +3,11 @@ import { html, useRef, useState } from "../lib.js";
 import { useOneKey } from "../core/again.js";
 import { parsed, Problem } from "../core/api.js";
 import { fromField } from "../core/time.js";
-import { Field } from "./ask.js";
+import { Field, focusWrong, wrongAt } from "./ask.js";
 import { Trouble } from "./parts.js";
 
-/** `at`: where the API's request has it, by default under its name. `as`: how its text is read. `group`: its heading.
- * @typedef {import("./ask.js").FieldOf & {at?: string, as?: keyof typeof READ, group?: string}} Entry */
+/** `as`: how its text is read. `group`: its heading.
+ * @typedef {import("./ask.js").FieldOf & {as?: keyof typeof READ, group?: string}} Entry */
 
 /** What a field's text is to the API. */
 const READ = {
@@ -32,16 +32,6 @@ function valueOf(entry, text) {
   }
 }
 
-/** What the API said against a field, or against a part of what it holds.
- * @param {unknown} trouble @param {Entry} entry */
-function wrongAt(trouble, { name, at = name }) {
-  const errors = trouble instanceof Problem ? trouble.errors : [];
-  const found = errors.filter(({ field }) => field === at || field.startsWith(`${at}.`) || field.startsWith(`${at}[`));
-  const partOf = (/** @type {string} */ field) => field.slice(at.length).replace(/^\./, "");
-  const said = found.map(({ field, message }) => (field === at ? message : `${partOf(field)}: ${message}`));
-  return said.join("; ") || undefined;
-}
-
 /** `send` gets what was typed, read, by the fields' names, and the request's key: the same until it has got through.
  * @param {{of: Entry[], confirm: string, what: string, back: any, children?: any,
  *   send: (values: Record<string, any>, key: string) => Promise<unknown>}} props */
@@ -64,11 +54,7 @@ export function Form({ of, confirm, what, back, send, children }) {
     } catch (error) {
       setTrouble(error);
       setBusy(false);
-      requestAnimationFrame(() => {
-        const wrong = form.current?.querySelector("[aria-invalid]");
-        if (wrong instanceof HTMLElement) wrong.focus();
-        else form.current?.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
-      });
+      focusWrong(form.current);
     }
   };
   const groups = [...new Set(of.map((entry) => entry.group ?? ""))];

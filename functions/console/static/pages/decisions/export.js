@@ -11,7 +11,8 @@ export const MOST = 10_000;
 /** Of so many tasks the trails are verified for one file, so many at once: each is read whole for it. */
 const MOST_VERIFIED = 500;
 const AT_ONCE = 4;
-const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "seq", "title", "source_agent", "target_agent", "priority"];
+const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "review_id", "seq", "title", "source_agent", "target_agent",
+  "priority"];
 const ENTRY = ["seq", "at", "type", "principal_kind", "principal", "fence", "data", "prev_hash", "hash", "verified"];
 
 /** One list after the other. @param {string[]} paths @param {(said: string) => void} told

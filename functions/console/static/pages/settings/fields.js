@@ -32,10 +32,13 @@ export const GROUPS = [
   ] },
   { title: "What one caller may ask for", settings: [
     number("requests_per_minute", "Requests", "Of one agent or service; a person has five times as many. More are refused with 429.", 60, 60_000, "a minute"),
-    number("listeners_per_principal", "Connections that listen", "Of one caller, to the bell: workers, commands and open pages.", 1, 2000, "connections"),
     number("kept_bytes_per_minute", "Bytes to keep", "Of one agent or service, in what it sends to be kept; a person has five times as many.", 300_000, 1_000_000_000, "bytes a minute"),
     number("kept_bytes_per_claim", "Bytes of a claim", "In checkpoints and notes of one claim.", 1_000_000, 1_000_000_000, "bytes"),
     number("polls_at_once", "Waiting requests", "Long polls of one caller, whoever it is, that wait at the same time.", 1, 25, "at once"),
+  ] },
+  { title: "What it costs", settings: [
+    number("cents_per_million_tokens", "A million tokens", "What a model's cost on average, in cents, for How it goes; 0: unknown.",
+      0, 1_000_000, "cents"),
   ] },
   { title: "Who reads what", settings: [
     choice("agents_read", "Agents read", "own: tasks that they take part in. workspace: all of them.", ["own", "workspace"]),

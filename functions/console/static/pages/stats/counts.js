@@ -33,6 +33,10 @@ const SHORT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFra
 /** @param {number} count */
 export const tokens = (count) => (count > 0 ? SHORT.format(count) : "–");
 
+/** @param {number} count @param {number} cents what a million costs; 0: unknown */
+export const money = (count, cents) => (count > 0 && cents > 0
+  ? (count * cents / 1e8).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 }) : "");
+
 /** @param {Row} row */
 export const ended = (row) => row.done + row.failed + row.rejected + row.cancelled;
 
@@ -45,13 +49,18 @@ export function failures(row) {
 /** @param {Row | undefined} row */
 const ends = (row) => (row ? [row.done, row.failed, row.rejected + row.cancelled] : [0, 0, 0]);
 
-/** The hours from this one on, those in which nothing ended too. @param {Row[]} rows @param {number} first @param {number} count
- * @returns {Slot[]} */
-export function hoursOf(rows, first, count) {
+/** @param {Row | undefined} row */
+export const begun = (row) => [row?.begun ?? 0];
+/** @param {Row} row */
+export const begunSaid = (row) => `${row.begun.toLocaleString()}, and ended within two days`;
+
+/** The hours from this one on, those in which nothing ended too. @param {Row[]} rows @param {number} first
+ * @param {number} count @param {(row: Row | undefined) => number[]} [of] @returns {Slot[]} */
+export function hoursOf(rows, first, count, of = ends) {
   const known = new Map(rows.map((row) => [Date.parse(row.at ?? ""), row]));
   return Array.from({ length: count }, (_, index) => {
     const at = first + index * HOUR_MS;
-    return { name: clock(at), title: `${dayName(at)}, ${clock(at)}`, of: ends(known.get(at)) };
+    return { name: clock(at), title: `${dayName(at)}, ${clock(at)}`, of: of(known.get(at)) };
   });
 }
 

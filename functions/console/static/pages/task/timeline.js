@@ -1,12 +1,14 @@
 /** A task's time on one axis: what it waited for, who was at work, and what happened meanwhile; as numbers, too. */
 import { computed, html, useMemo, useState } from "../../lib.js";
 import { exact, length, now } from "../../core/time.js";
+import { useList } from "../../core/live.js";
 import { Ago, Said } from "../../ui/parts.js";
 import { MARKS, secondsOf, spansOf } from "./spans.js";
 
 /** @typedef {import("./spans.js").Span} Span */
 /** @typedef {import("api").EventView} EventView */
 
+/** @typedef {import("api").ModelCallView} Call */
 /** @type {[string, string, import("./spans.js").Kind[]][]} */
 const LANES = [
   ["Waits for people", "person", ["person", "answers"]],
@@ -25,8 +27,11 @@ const WORDS = {
 const STEP_MS = 5000;
 const MOST_MARKS = 200;
 
-/** @param {{events: EventView[], usage: {model_calls: number}}} props */
-export function Timeline({ events, usage }) {
+/** @param {{id: string, events: EventView[], usage: {model_calls: number}}} props */
+export function Timeline({ id, events, usage }) {
+  const when = usage.model_calls;
+  const { data } = useList(when > 0 ? `/tasks/${id}/model-calls` : null, { everyMs: 60_000, when });
+  const calls = /** @type {Call[]} */ (data?.items ?? []);
   const clock = useMemo(() => computed(() => Math.floor(now.value / STEP_MS) * STEP_MS), []);
   const at = Math.max(clock.value, Date.parse(events.at(-1)?.at ?? "") || 0);
   const spans = useMemo(() => spansOf(events, at), [events, at]);
@@ -46,10 +51,11 @@ export function Timeline({ events, usage }) {
       ${marks.map((event) => html`<g key=${event.seq}
         class=${`mark-of ${event.type}`}><title>${`${MARKS[event.type]}\n${exact(event.at)}`}</title>
         <rect x=${`${Math.min(x(Date.parse(event.at)), 99.6)}%`} y="2" width="3" height="14" /></g>`)}</svg></div>`}
+    ${calls.length > 0 && html`<${Calls} of=${calls} x=${x} />`}
     <p class="lane ends faint"><span></span><span class="row"><${Ago} at=${new Date(from).toISOString()} />
       <span class="spread"></span>${spans.at(-1)?.ended === null ? "now"
         : html`<${Ago} at=${new Date(to).toISOString()} />`}</span></p>
-    <${Numbers} spans=${spans} marks=${marks} at=${at} /></section>`;
+    <${Numbers} spans=${spans} marks=${marks} calls=${calls} at=${at} /></section>`;
 }
 
 /** @param {{name: string, looks: string, spans: Span[], x: (time: number) => number, at: number}} props */
@@ -67,15 +73,33 @@ function Lane({ name, looks, spans, x, at }) {
       </g>`)}</svg></div>`;
 }
 
-/** @param {{spans: Span[], marks: EventView[], at: number}} props */
-function Numbers({ spans, marks, at }) {
+/** A point for each reply of the model. @param {{of: Call[], x: (time: number) => number}} props */
+function Calls({ of, x }) {
+  const place = (/** @type {Call} */ call) => Math.max(0.5, Math.min(x(Date.parse(call.at)), 99.5));
+  return html`<div class="lane"><span>Model calls <span class="faint">${of.length}</span></span>
+    <svg width="100%" height="18" role="img" aria-label=${`Model calls: ${of.length}, ${tokensOf(of)} tokens`}>
+      ${of.map((call) => html`<circle key=${call.turn} class="call-of" cx=${`${place(call)}%`} cy="9" r="3.5">
+        <title>${`Reply ${call.turn}: ${tokensOf([call])} tokens\n${exact(call.at)}`}</title></circle>`)}</svg></div>`;
+}
+
+/** @param {Call[]} calls */
+const tokensOf = (calls) => calls.reduce((sum, each) => sum + each.input_tokens + each.output_tokens, 0).toLocaleString();
+
+/** @param {{spans: Span[], marks: EventView[], calls: Call[], at: number}} props */
+function Numbers({ spans, marks, calls, at }) {
   const [isOpen, setOpen] = useState(false);
   const toggle = (/** @type {any} */ event) => setOpen(event.currentTarget.open);
   return html`<details class="data" onToggle=${toggle}><summary>As numbers</summary>
     ${isOpen && html`<div class="numbers" tabindex="0" role="region" aria-label="Timeline as numbers"><table>
       <thead><tr>${["What", "From", "Length", "Ended by"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
       <tbody>${spans.map((span) => html`<${Row} key=${span.began} of=${span} at=${at} />`)}</tbody></table>
-      ${marks.length > 0 && html`<p class="faint">${countsOf(marks)}</p>`}</div>`}</details>`;
+      ${marks.length > 0 && html`<p class="faint">${countsOf(marks)}</p>`}
+      ${calls.length > 0 && html`<table><thead><tr>${["Model call", "At", "Tokens read", "Tokens written", "Ended by"]
+    .map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+        <tbody>${calls.map((call) => html`<tr key=${call.turn}><td>${call.turn}, <${Said} of=${call.agent} />
+          ${call.scripted && " (scripted)"}</td><td><${Ago} at=${call.at} /></td>
+          <td>${call.input_tokens.toLocaleString()}</td><td>${call.output_tokens.toLocaleString()}</td>
+          <td>${(call.stop_reason ?? "").replaceAll("_", " ")}</td></tr>`)}</tbody></table>`}</div>`}</details>`;
 }
 
 /** @param {{of: Span, at: number}} props */

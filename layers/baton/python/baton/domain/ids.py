@@ -80,5 +80,10 @@ def first_checkpoint_id_of(task_id: str) -> str:
     return "chk_" + task_id.removeprefix("task_")
 
 
+def question_id_of(task_id: str, made: str) -> str:
+    """Returns a question's id, made of a new one: it still sorts by its making, and ends with which task asks."""
+    return f"{made}t{task_id.removeprefix('task_')}"
+
+
 def _base32(number: int, length: int) -> str:
     return "".join(_ALPHABET[number // len(_ALPHABET) ** place % len(_ALPHABET)] for place in reversed(range(length)))

@@ -16,6 +16,7 @@ from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import TaskEntry, TranscriptEntry, Usage
 from baton.domain.tasks.calls import WorkerCall
 from baton.ports.details import TaskDetails
+from baton.ports.paging import Page
 from baton.ports.writes import Write
 
 Json = Any
@@ -146,6 +147,10 @@ class RunStore(Protocol):
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[TranscriptEntry, ...]:
         """Returns the entries of a task's transcript that have a message and a number above ``after``, in order. One
         read; two or three if more than two entries are new."""
+
+    def entries(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+        """Returns a page of the transcript, in order: at most ``limit`` entries, as many as one answer of the table
+        holds."""
 
     def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[TranscriptEntry, ...]:
         """Returns the transcript, as ``transcript`` does, for the run with this fence. From then on no run of a lower

@@ -96,6 +96,7 @@ def task_from(item: Item) -> Task:
         wake_at=keys.parse_due_at(item["wake_sk"]) if "wake_sk" in item else None,
         wakes_first=keys.wakes_first(item.get("wake_pk", "")),
         tail=tuple(trail_items.entries_of(item)),
+        results=tuple(item[name] for name in ("output", "completion") if name in item),
         unread={name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES},
     )
     told = _implied(item, item["source_agent"]) | _converted(_READ, item, TOLD)

@@ -469,13 +469,13 @@ def day_of_decisions(workspace: str, day: date) -> str:
 
 def decision(of: Decision) -> Key:
     """Follows from the entry of the trail, so that telling it twice puts one item."""
-    return Key(day_of_decisions(of.workspace, of.at.date()), f"{due_sort_key(of.at, of.task_id)}#{of.seq:08d}")
+    return Key(day_of_decisions(of.workspace, of.at.date()), f"{due_sort_key(of.at, of.about)}#{of.seq:08d}")
 
 
 def parse_decision(key: Key) -> tuple[str, datetime, str, int]:
-    """Returns workspace, time, task, and the number of the entry in the trail."""
-    at_ms, task_id, seq = key.sk.split("#")
-    return key.pk.split("#", 2)[1], times.from_ms(int(at_ms)), task_id, int(seq)
+    """Returns workspace, time, task or review, and the number of the entry in the trail."""
+    at_ms, about, seq = key.sk.split("#")
+    return key.pk.split("#", 2)[1], times.from_ms(int(at_ms)), about, int(seq)
 
 
 # The bell. A connection and a ticket are found by what is shown alone: whose they are, is in the item.

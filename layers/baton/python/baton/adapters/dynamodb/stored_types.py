@@ -13,6 +13,7 @@ from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
 from baton.adapters.dynamodb.memory import entry_items
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
 from baton.adapters.dynamodb.questions import question_items
+from baton.adapters.dynamodb.stats.decision_items import decision_item
 from baton.adapters.dynamodb.tasks import task_items
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.domain import errors
@@ -25,6 +26,7 @@ from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.questions.question import Question
 from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
 from baton.domain.runs.transcript import TaskEntry
+from baton.domain.stats.decision import Decision
 from baton.domain.tasks.task_items import Note, Retry
 from baton.domain.tracker.page_sync import PageLink, PageSync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
@@ -86,6 +88,7 @@ STORED: dict[type, StoredType] = {
     ),
     LastApproval: StoredType(question_items.last_approval_item),
     Review: StoredType(lambda _, review: items.review_item(review), "manual review", Fitness.CHANGING),
+    Decision: StoredType(lambda _, decision: decision_item(decision)),
     ReviewRequest: StoredType(task_items.review_request_item),
     # of the shared memory
     Entry: StoredType(

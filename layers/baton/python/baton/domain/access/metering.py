@@ -76,6 +76,10 @@ class CallerUse:
         ):
             if more and used + more > most:
                 raise errors.RateLimited(name, ceil((used + more - most) * 60 / most))
+        self.count(size)
+
+    def count(self, size: int) -> None:
+        """Counts a request of ``size`` bytes that is known to stay within the limits."""
         self.requests += 1
         self.bytes += size
 

@@ -39,6 +39,7 @@ BOUNDS = {
     "kept_bytes_per_minute": (300_000, 1_000_000_000),
     "kept_bytes_per_claim": (1_000_000, 1_000_000_000),
     "polls_at_once": (1, 25),
+    "cents_per_million_tokens": (0, 1_000_000),
 }
 
 
@@ -74,6 +75,7 @@ class Settings:
     kept_bytes_per_minute: int = 6_000_000
     kept_bytes_per_claim: int = 30_000_000
     polls_at_once: int = 5
+    cents_per_million_tokens: int = 0  # of a model's, read and written alike; 0: nobody has said
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of humans, by name: who may decide
     approval_rules: tuple[ApprovalRule, ...] = ()  # of handoffs; the first that fits one counts
     guardrails: Guardrails = field(default_factory=Guardrails)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -21,6 +22,8 @@ PHASES: Mapping[str, frozenset[SpanKind]] = {
 OPEN_WORK = "*"  # the target of open work that nobody has taken
 # An item of one KB costs one write unit. What is kept of the latest tasks is cut for it.
 ONE_UNIT_BYTES = 1_000
+# A task's beginning is counted with its end, if there are at most so many days between: each hour takes room.
+DAYS_OF_BEGINNINGS = 2
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,6 +46,7 @@ class EndFigures:
     """What is counted of one task that has ended."""
 
     task_id: str
+    began_at: datetime | None = None
     ended_at: datetime
     outcome: State
     seconds: Mapping[str, float] = field(default_factory=dict)  # phase → how long, of the phases that it went through
@@ -63,6 +67,7 @@ def figures_of(task: Task, spans: Iterable[Span], tokens: int = 0) -> EndFigures
         retries += span.is_retried
     return EndFigures(
         task_id=task.id,
+        began_at=task.created_at,
         ended_at=task.meta.updated_at,
         outcome=task.state,
         seconds=seconds,
@@ -77,6 +82,7 @@ class DayCounts:
     place: DayPlace
     version: int = 0  # rises with every write; 0 before the first
     hours: Mapping[int, Sequence[int]] = field(default_factory=dict)  # hour → how many ended, in the order of OUTCOMES
+    begun: Histogram = field(default_factory=dict)  # hour from the day's first one on → how many of them began then
     phases: Mapping[str, Histogram] = field(default_factory=dict)
     recoveries: int = 0
     retries: int = 0
@@ -89,7 +95,11 @@ class DayCounts:
     @property
     def size(self) -> int:
         """About the bytes that it takes in the table."""
-        told = (*map(_hour_text, self.hours.items()), *map(histogram_text, self.phases.values()), *self.latest)
+        told = (
+            *map(_hour_text, self.hours.items()),
+            *map(histogram_text, (self.begun, *self.phases.values())),
+            *self.latest,
+        )
         names = f"{self.place.workspace}{self.place.source}{self.place.target}"
         return sum(len(text.encode()) + 1 for text in told) + len(names.encode()) + 200
 
@@ -106,6 +116,7 @@ class DayCounts:
             )
             for phase in PHASES
         }
+        begun = Counter(hour for each in ended if (hour := self._hour_of(each.began_at)) is not None)
         failures = [(each.ended_at, each.task_id) for each in ended if each.outcome is State.FAILED]
         if self.failed_at is not None and self.failed_id is not None:
             failures.append((self.failed_at, self.failed_id))
@@ -114,6 +125,7 @@ class DayCounts:
             self,
             version=self.version + 1,
             hours=hours,
+            begun=added(self.begun, begun),
             phases=phases,
             recoveries=self.recoveries + sum(each.recoveries for each in ended),
             retries=self.retries + sum(each.retries for each in ended),
@@ -122,6 +134,12 @@ class DayCounts:
             failed_id=failed_id,
             latest=latest,
         )
+
+    def _hour_of(self, began_at: datetime | None) -> int | None:
+        """Negative on the days before; None of a beginning that isn't counted."""
+        if began_at is None or (self.place.day - began_at.date()).days > DAYS_OF_BEGINNINGS:
+            return None
+        return began_at.hour - 24 * (self.place.day - began_at.date()).days
 
 
 def hours_text(hours: Mapping[int, Sequence[int]]) -> str:

@@ -1,7 +1,8 @@
 """What a person has decided on a task: one entry of the record that tells who decided what, by day.
 
 The trail is what counts. The record is made of it, by the stream, so that one needn't know the task to find the
-decision. It names the entry of the trail by its number."""
+decision. It names the entry of the trail by its number. A manual review has no trail: what a person decides on one is
+put with it."""
 
 from __future__ import annotations
 
@@ -31,6 +32,8 @@ class DecisionVerb(StrEnum):
     RELEASE = "release"
     RESOLVE = "resolve"
     CANCEL = "cancel"
+    RELEASE_REVIEW = "release_review"
+    CLOSE_REVIEW = "close_review"
 
 
 _VERBS: Mapping[str, DecisionVerb] = {
@@ -52,8 +55,8 @@ _VERBS: Mapping[str, DecisionVerb] = {
 class Decision:
     workspace: str
     at: datetime
-    task_id: str
-    seq: int  # of the entry in the task's trail
+    about: str  # the id of a task, or of a manual review
+    seq: int  # of the entry in the task's trail; of a review the version that the decision made
     by: str  # the human's name
     verb: str  # of ``DecisionVerb``, or what a newer version wrote
     # More of it: ``counted`` for an approval that isn't enough by itself, ``own`` for the handoff of whom approved by
@@ -63,7 +66,15 @@ class Decision:
     title: str
     source_agent: str
     target_agent: str | None
-    priority: str
+    priority: str  # empty for a review whose request names none
+
+    @property
+    def task_id(self) -> str | None:
+        return None if self.review_id else self.about
+
+    @property
+    def review_id(self) -> str | None:
+        return self.about if self.verb in {DecisionVerb.RELEASE_REVIEW, DecisionVerb.CLOSE_REVIEW} else None
 
 
 def decision_in(told: OutboxEvent, task: Task) -> Decision | None:
@@ -75,12 +86,14 @@ def decision_in(told: OutboxEvent, task: Task) -> Decision | None:
         return None
     if data.get("ancestor") is not None or data.get("overtaken_by") is not None:
         return None
+    if data.get("asked_by_human") and task.created_by != f"{PrincipalKind.HUMAN}:{event.principal_id}":
+        return None  # follows from the release of a review, which is in the record by itself
     if verb is DecisionVerb.APPROVE and data.get("for") == "next":
         verb = DecisionVerb.APPROVE_NEXT
     return Decision(
         workspace=told.workspace,
         at=event.at,
-        task_id=told.task_id,
+        about=told.task_id,
         seq=event.seq,
         by=event.principal_id,
         verb=str(verb),

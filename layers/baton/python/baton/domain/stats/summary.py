@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from typing import Any
 
 from baton.domain import times
 from baton.domain.stats.day_counts import OPEN_WORK, OUTCOMES, PHASES, DayCounts
@@ -30,11 +32,13 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatsRow:
-    """``at``: the beginning of the day or hour; None of other rows. What isn't known by the hour is empty there."""
+    """``at``: the beginning of the day or hour; None of other rows. What isn't known by the hour is empty there.
+    ``begun``: in that time, of the tasks that are counted."""
 
     at: datetime | None
     source: str | None
     target: str | None
+    begun: int
     done: int
     failed: int
     rejected: int
@@ -55,23 +59,47 @@ _GROUPS: Mapping[Breakdown, Callable[[DayCounts], Group]] = {
 }
 
 
-def rows_of(counts: Iterable[DayCounts], by: Breakdown) -> list[StatsRow]:
-    """Returns the rows in the order of their time, else those with the most ends first."""
+def rows_of(counts: Sequence[DayCounts], by: Breakdown, first: date) -> list[StatsRow]:
+    """Returns the rows in the order of their time, else those with the most ends first. ``first``: the first day."""
     if by is Breakdown.HOUR:
-        return _by_hour(counts)
+        return _by_hour(counts, first)
     groups: dict[Group, list[DayCounts]] = {}
     for each in counts:
         groups.setdefault(_GROUPS[by](each), []).append(each)
-    rows = [row_of(found, group) for group, found in groups.items()]
+    if by is Breakdown.DAY:
+        begun = _begun(counts, lambda at: at.replace(hour=0), first)
+        at_all = {(at, None, None) for at in begun}
+        rows = [row_of(groups.get(group, ()), first, group, begun.get(group[0], 0)) for group in groups.keys() | at_all]
+    else:
+        rows = [row_of(found, first, group) for group, found in groups.items()]
     return sorted(rows, key=lambda row: (row.at or times.EPOCH, -_ends(row), row.source or "", row.target or ""))
 
 
-def row_of(counts: Iterable[DayCounts], group: Group = (None, None, None)) -> StatsRow:
+def row_of(
+    counts: Sequence[DayCounts], first: date, group: Group = (None, None, None), begun: int | None = None
+) -> StatsRow:
+    """``begun``: None for all that began from the first day on."""
     found = list(counts)
     ends = [sum(hour[place] for each in found for hour in each.hours.values()) for place in range(len(OUTCOMES))]
     phases = {phase: _waits(added(*(each.phases.get(phase, {}) for each in found))) for phase in PHASES}
     counted = {name: sum(getattr(each, name) for each in found) for name in ("recoveries", "retries", "tokens")}
+    counted["begun"] = sum(_begun(found, lambda _: None, first).values()) if begun is None else begun
     return _row(group, ends, counted, phases)
+
+
+def _begun(counts: Iterable[DayCounts], of: Callable[[datetime], Any], first: date) -> dict[Any, int]:
+    """Returns how many began, by what ``of`` makes of the hour, none of the days before the first."""
+    total: Counter[Any] = Counter()
+    for each in counts:
+        for hour, count in each.begun.items():
+            at = _hour(each.place.day, hour)
+            if at.date() >= first:
+                total[of(at)] += count
+    return total
+
+
+def _hour(day: date, number: int) -> datetime:
+    return datetime.combine(day, time(), UTC) + timedelta(hours=number)
 
 
 def _row(
@@ -83,6 +111,7 @@ def _row(
         at=at,
         source=source,
         target=None if target == OPEN_WORK else target,
+        begun=told.get("begun", 0),
         done=ends[0],
         failed=ends[1],
         rejected=ends[2],
@@ -99,14 +128,14 @@ def _row(
 NOTHING = Waits(0, None, None)
 
 
-def _by_hour(counts: Iterable[DayCounts]) -> list[StatsRow]:
-    ends: dict[datetime, list[int]] = {}
+def _by_hour(counts: Sequence[DayCounts], first: date) -> list[StatsRow]:
+    begun = _begun(counts, lambda at: at, first)
+    ends: dict[datetime, list[int]] = {at: [0] * len(OUTCOMES) for at in begun}
     for each in counts:
         for hour, ended in each.hours.items():
-            at = datetime.combine(each.place.day, time(), UTC) + timedelta(hours=hour)
-            total = ends.setdefault(at, [0] * len(OUTCOMES))
-            ends[at] = [a + b for a, b in zip(total, ended, strict=True)]
-    return [_row((at, None, None), ends[at]) for at in sorted(ends)]
+            total = ends.setdefault(_hour(each.place.day, hour), [0] * len(OUTCOMES))
+            total[:] = [a + b for a, b in zip(total, ended, strict=True)]
+    return [_row((at, None, None), ends[at], {"begun": begun.get(at, 0)}) for at in sorted(ends)]
 
 
 def _waits(of: Histogram) -> Waits:

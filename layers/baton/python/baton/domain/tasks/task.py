@@ -205,6 +205,8 @@ class TaskMeta:
     wakes_first: bool = False  # the sweeper finds it before all other work: a claim, or soon to be one
     # The latest entries of the trail, which are stored with the task. No rule decides by them.
     tail: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
+    # Its output and its completion as JSON, where they are small enough to be stored with the task. Searched by words.
+    results: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # What a newer version of Baton has stored with the task. Kept as it is; no rule reads it.
     unread: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

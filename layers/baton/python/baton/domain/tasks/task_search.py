@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from baton.domain.canonical_json import canonical_json
+from baton.domain.numbers import loads
 from baton.domain.priority import Priority
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Kind, Task
@@ -14,7 +18,7 @@ from baton.domain.tasks.task import Kind, Task
 class TaskSearch:
     """An empty field asks for nothing. Texts are compared without their case."""
 
-    words: tuple[str, ...] = ()  # each has to be in one of the task's texts
+    words: tuple[str, ...] = ()  # each has to be in one of the task's texts, or in its results
     label: str | None = None  # as a list shows it: ``name=value``
     page: str | None = None  # the id of the tracker's page that shows it
     agent: str | None = None  # the target's slug
@@ -49,11 +53,30 @@ class TaskSearch:
         if not self.words:
             return True
         texts = "\n".join(_texts_of(task)).casefold()
-        return all(word.casefold() in texts for word in self.words)
+        left = [word.casefold() for word in self.words if word.casefold() not in texts]
+        return not left or _are_in(left, task.meta.results)
+
+
+def _are_in(words: Sequence[str], results: Sequence[str]) -> bool:
+    """True if each word is in a text of the results; the names of their fields don't count."""
+    stored = "\n".join(results).casefold()
+    if not all(canonical_json(word)[1:-1] in stored for word in words):
+        return False  # as for nearly all tasks: their JSON isn't read
+    texts = "\n".join(text for result in results for text in _values_in(loads(result))).casefold()
+    return all(word in texts for word in words)
+
+
+def _values_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _values_in(each)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def _texts_of(task: Task) -> list[str]:
-    """What of a task is read with a list of tasks: its texts in other items would cost further reads."""
+    """What of a task is read with a list of tasks, besides its results: its texts in other items would cost further
+    reads."""
     agents = (task.source_agent, task.target_agent, task.created_by, *task.takers)
     ids = (task.id, task.handoff_id, task.workflow_id, task.last_checkpoint_id, task.work_type)
     return [text for text in (task.title, *agents, *task.meta.labels, *ids) if text]

@@ -27,7 +27,7 @@ def caller_must_have_room(deps: Deps, by: Principal, size: int) -> None:
     use.must_be_open(now)
     use.drain(now, LEAST if use.is_least(0) else _limits(deps, by, now))
     if use.is_least(size):
-        use.take(size, LEAST)
+        use.count(size)
         return
     limits = _limits(deps, by, now)
     use.take(size, limits)

@@ -9,11 +9,12 @@ from baton.domain.access.principal import Principal
 from baton.domain.escalations.review import Review, from_snapshot, snapshot
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import IdempotencyKey
+from baton.domain.stats.decision import DecisionVerb
 from baton.ports.deps import Deps
 from baton.ports.escalations import MarkerInputs
 from baton.ports.writes import EndReview, Save, Write
 from baton.steps import idempotency
-from baton.steps.escalations.review_inputs import with_direction
+from baton.steps.escalations.review_inputs import decided, with_direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ def close_review(
         review, inputs = read
         review.must_be_as_seen(closing.seen)
         checked_reason = checked({"reason": closing.reason}, inputs.settings.guardrails, "")["reason"]
-        closed = review.closed(by, deps.clock.now(), checked_reason)
-        writes: list[Write] = [Save(closed)]
+        now = deps.clock.now()
+        closed = review.closed(by, now, checked_reason)
+        writes: list[Write] = [Save(closed), decided(closed, DecisionVerb.CLOSE_REVIEW, by, now, checked_reason)]
         if inputs.direction.review_id == review.id:
             writes.append(EndReview(inputs.direction))
         writes += idempotency.save_response(idempotency_key, {"review": snapshot(closed)})

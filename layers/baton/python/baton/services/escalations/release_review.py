@@ -16,6 +16,7 @@ from baton.domain.handoffs.handoff_draft import HandoffDraft, draft_from, unbran
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.runs import history
 from baton.domain.settings.settings import Settings
+from baton.domain.stats.decision import DecisionVerb
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
@@ -28,7 +29,7 @@ from baton.steps import idempotency
 from baton.steps.agents import resolve_agents
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation
 from baton.steps.escalations.open_escalation import open_escalation
-from baton.steps.escalations.review_inputs import with_direction
+from baton.steps.escalations.review_inputs import decided, with_direction
 from baton.steps.handoffs.begin_handoff import (
     PlannedHandoff,
     Terms,
@@ -77,7 +78,8 @@ def _release(
     task = escalation.change.task
     released = review.released(by, now, task.id)
     saved = idempotency.save_response(idempotency_key, _response(released, task))
-    commit(deps, *escalation.writes(inputs.direction, ends_review=True), Save(released), *saved)
+    record = decided(released, DecisionVerb.RELEASE_REVIEW, by, now)
+    commit(deps, *escalation.writes(inputs.direction, ends_review=True), Save(released), record, *saved)
     return released, TaskDetails(task=task, page_sync=escalation.page_sync)
 
 
@@ -107,7 +109,7 @@ def _release_handoff(
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     task = begun.only.task
     released = review.released(by, now, task.id)
-    extras: list[Write] = [Save(released)]
+    extras: list[Write] = [Save(released), decided(released, DecisionVerb.RELEASE_REVIEW, by, now)]
     if found is not None:
         extras += going_on(found, begun.only, review.requested_by)
     elif _is_message(draft):

@@ -8,6 +8,7 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.guardrails.guardrails import checked
+from baton.domain.ids import question_id_of
 from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, Approvers
 from baton.domain.questions.form import check_form
 from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
@@ -53,7 +54,8 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
 
     def decide(task: Task, _: Claim, settings: Settings) -> Question:
         now = deps.clock.now()
-        question = _question(call, task, _checked(asked, settings), now, deps.ids.new("qst", now))
+        question_id = question_id_of(task.id, deps.ids.new("qst", now))
+        question = _question(call, task, _checked(asked, settings), now, question_id)
         question.approvers.check(settings.groups)
         question, stood = approve_by_standing(deps, question, settings.groups, now)
         opened = OpenQuestion(question.id, question.until) if question.is_open else None

@@ -76,7 +76,7 @@ def _health(deps: Deps, agent: Agent, counts: list[DayCounts], contact: datetime
         oldest_at=min(ready, default=None),
         running=len(deps.store.claims.held(workspace, agent.slug)),
         last_contact_at=contact,
-        row=row_of(own),
+        row=row_of(own, deps.clock.now().date() - timedelta(days=DAYS - 1)),
         failure=_last_failure(deps, workspace, own) if most == MAX_ALONE else None,
     )
 

@@ -30,13 +30,15 @@ class StatsAsked:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """``is_whole``: False if there were more directions in a day, or rows, than are looked at."""
+    """``is_whole``: False if there were more directions in a day, or rows, than are looked at. ``price``: the setting
+    ``cents_per_million_tokens``."""
 
     first: date
     last: date
     total: StatsRow
     rows: tuple[StatsRow, ...]
     is_whole: bool
+    price: int = 0
 
 
 def read_stats(deps: Deps, by: Principal, asked: StatsAsked) -> Stats:
@@ -44,8 +46,10 @@ def read_stats(deps: Deps, by: Principal, asked: StatsAsked) -> Stats:
     first, last = _span(deps, asked)
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     counts, is_whole = counts_of(deps, by.workspace, days, asked.agent)
-    rows = rows_of(counts, asked.by)
-    return Stats(first, last, row_of(counts), tuple(rows[:MAX_ROWS]), is_whole and len(rows) <= MAX_ROWS)
+    rows = rows_of(counts, asked.by, first)
+    price = deps.store.settings.of(by.workspace).cents_per_million_tokens
+    is_whole = is_whole and len(rows) <= MAX_ROWS
+    return Stats(first, last, row_of(counts, first), tuple(rows[:MAX_ROWS]), is_whole, price)
 
 
 def counts_of(deps: Deps, workspace: str, days: list[date], agent: str | None = None) -> tuple[list[DayCounts], bool]:

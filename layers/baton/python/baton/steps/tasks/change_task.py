@@ -161,13 +161,13 @@ def _end_writes(deps: Deps, change: Change, changed: Collection[str]) -> list[Wr
 def _closed_questions(deps: Deps, change: Change) -> list[Write]:
     """Stores what has become of questions that nobody closes: those whose time is over, and those that are open as the
     task ends. So no clock that is behind says otherwise later, and they leave the list of what is open."""
-    task, at = change.task, change.task.meta.updated_at
+    task = change.task
     expired = {event.data["question_id"] for event in change.events if event.type == EventType.QUESTION_EXPIRED}
-    left = {each.id for each in task.questions} if change.ends else set()
-    if not expired | left:
+    if not expired and not (change.ends and task.questions):
         return []
+    left = {each.id for each in task.questions} if change.ends else set()
     found = deps.store.questions.of_task(task.workspace, task.id)
-    expired |= {each.id for each in task.questions if each.until <= at}
+    expired |= {each.id for each in task.questions if each.until <= task.meta.updated_at}
     return [
         Save(each.lapsed() if each.id in expired else each.withdrawn()) for each in found if each.id in expired | left
     ]

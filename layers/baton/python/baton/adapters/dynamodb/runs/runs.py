@@ -13,6 +13,7 @@ from baton.domain import errors
 from baton.domain.runs.account import Account, Accounts, Spending
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.runs.transcript import TaskEntry, TranscriptEntry, Usage
+from baton.ports.paging import Page
 
 # Each time that a run can't seal its transcript, an earlier run has added an entry meanwhile.
 _RACES = 10
@@ -29,6 +30,11 @@ class Runs:
 
     def transcript(self, workspace: str, task_id: str, after: int = 0) -> tuple[TranscriptEntry, ...]:
         return _entries(self._items(workspace, task_id, after), after)
+
+    def entries(self, workspace: str, task_id: str, limit: int, cursor: str | None) -> Page:
+        first, last = keys.entries_from(workspace, task_id, 0)
+        found, has_more = self._table.query_page(first.pk, limit, after=cursor or first.sk, last=last)
+        return Page(_entries(found, 0), found[-1]["sk"] if has_more and found else None)
 
     def take_transcript(self, workspace: str, task_id: str, fence: int, after: int = 0) -> tuple[TranscriptEntry, ...]:
         for _ in range(_RACES):

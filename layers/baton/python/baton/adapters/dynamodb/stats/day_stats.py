@@ -9,6 +9,7 @@ from functools import partial
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
+from baton.adapters.dynamodb.stats.decision_items import decision_from, told_of
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import errors, times
 from baton.domain.stats.day_counts import (
@@ -45,6 +46,7 @@ class DayStats:
         told: Item = {
             "version": counts.version,
             "hours": hours_text(counts.hours),
+            "begun": histogram_text(counts.begun),
             **{phase: histogram_text(of) for phase, of in counts.phases.items()},
             **{name: getattr(counts, name) for name in _NUMBERS},
             "failed_id": counts.failed_id,
@@ -70,17 +72,7 @@ class DayStats:
         into += map(_counts_from, self._table.query(keys.day_of_counts(workspace, day), most))
 
     def put_decision(self, decision: Decision) -> None:
-        told: Item = {
-            "by": decision.by,
-            "verb": decision.verb,
-            "detail": decision.detail,
-            "reason": decision.reason,
-            "title": decision.title,
-            "source_agent": decision.source_agent,
-            "target_agent": decision.target_agent,
-            "priority": decision.priority,
-        }
-        values = {f":{name}": value for name, value in told.items() if value is not None}
+        values = {f":{name}": value for name, value in told_of(decision).items()}
         sets = "SET " + ", ".join(f"#{name[1:]} = {name}" for name in values)
         with suppress(ConditionFailed):
             self._table.update(keys.decision(decision), sets, IS_NEW, values)
@@ -88,7 +80,7 @@ class DayStats:
     def decisions(self, workspace: str, day: date, limit: int, cursor: str | None) -> Page:
         partition = keys.day_of_decisions(workspace, day)
         found, has_more = self._table.query_page(partition, limit, newest_first=True, before=cursor)
-        page = tuple(map(_decision_from, found))
+        page = tuple(map(decision_from, found))
         return Page(page, found[-1]["sk"] if has_more and found else None)
 
 
@@ -98,6 +90,7 @@ def _counts_from(item: Item) -> DayCounts:
         place=keys.parse_day_counts(keys.Key(item["pk"], item["sk"])),
         version=int(item["version"]),
         hours=hours_from(item["hours"]),
+        begun=histogram_from(item.get("begun", "")),
         phases={phase: histogram_from(item.get(phase, "")) for phase in PHASES},
         recoveries=int(item["recoveries"]),
         retries=int(item["retries"]),
@@ -105,22 +98,4 @@ def _counts_from(item: Item) -> DayCounts:
         failed_at=None if failed_ms is None else times.from_ms(int(failed_ms)),
         failed_id=item.get("failed_id"),
         latest=tuple(f"task_{each}" for each in item["latest"].split()),
-    )
-
-
-def _decision_from(item: Item) -> Decision:
-    workspace, at, task_id, seq = keys.parse_decision(keys.Key(item["pk"], item["sk"]))
-    return Decision(
-        workspace=workspace,
-        at=at,
-        task_id=task_id,
-        seq=seq,
-        by=item["by"],
-        verb=item["verb"],
-        detail=item.get("detail"),
-        reason=item.get("reason"),
-        title=item["title"],
-        source_agent=item["source_agent"],
-        target_agent=item.get("target_agent"),
-        priority=item["priority"],
     )

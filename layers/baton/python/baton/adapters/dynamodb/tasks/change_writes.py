@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar, StampedEvent, VersionBar
 from baton.adapters.dynamodb.puts import NOT_THERE_YET, put, put_first, put_version, take_first
 from baton.adapters.dynamodb.tasks.output_items import output_parts
-from baton.adapters.dynamodb.tasks.task_items import body_item, label_items
+from baton.adapters.dynamodb.tasks.task_items import body_item
 from baton.adapters.dynamodb.trail_items import Appended, appended, beginning_item, chunk_item
 from baton.domain import errors
 from baton.domain.handoffs.handoff import begins_its_workflow
@@ -42,7 +42,8 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
         if change.body is not None:
             body = body_item(task, change.body)
             writes.append(put_first(body) if begins_alone else put(body, NOT_THERE_YET))
-        writes += map(put_first, label_items(task))
+        labelled = dict.fromkeys(keys.tasks_of_label(task.workspace, label) for label in task.meta.labels)
+        writes += [put_first(keys.Key(partition, task.id)._asdict()) for partition in labelled]
     elif trail.has_moved:
         writes.append(put_first(chunk_item(before)))
     if change.recovery is not None:

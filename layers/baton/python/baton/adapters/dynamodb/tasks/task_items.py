@@ -22,12 +22,6 @@ def body_item(task: Task, body: dict[str, Any]) -> Item:
     return {**items.payload_item(keys.task_item(task.workspace, task.id, keys.BODY), body), **listed}
 
 
-def label_items(task: Task) -> list[Item]:
-    """Returns the task's places in the lists of its labels."""
-    partitions = dict.fromkeys(keys.tasks_of_label(task.workspace, label) for label in task.meta.labels)
-    return [keys.Key(partition, task.id)._asdict() for partition in partitions]
-
-
 def late_result_item(workspace: str, late: ClaimLateResult) -> Item:
     key = keys.late_result(workspace, late.task_id, late.result.claim_fence, late.claim_id)
     return handoff_items.late_item(key, late.result)
