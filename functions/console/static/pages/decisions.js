@@ -5,6 +5,7 @@ import { address, setQuery } from "../core/router.js";
 import { now } from "../core/time.js";
 import { failed, toast } from "../core/toasts.js";
 import { Ago, Empty, Loading, Said, Trouble, Way } from "../ui/parts.js";
+import { Table } from "../ui/table.js";
 import { exportDecisions, MOST } from "./decisions/export.js";
 import { dayOf } from "./stats/counts.js";
 
@@ -16,6 +17,21 @@ const WORDS = /** @type {Record<string, string>} */ ({
   cancel: "cancelled",
 });
 const DETAILS = /** @type {Record<string, string>} */ ({ counted: "others have to, too", own: "by handing it over" });
+
+const keyOf = (/** @type {Decision} */ of) => `${of.task_id} ${of.seq}`;
+/** @type {import("../ui/table.js").Column<Decision>[]} */
+const COLUMNS = [
+  { name: "task", title: "Task", class: "fill", cell: (of) => html`<${Said} of=${of.title || of.task_id} />`,
+    after: (of) => html`<span class="faint">${of.priority}, entry ${of.seq}</span>` },
+  { name: "verb", title: "Decided", class: "waits", cell: ({ verb, detail }) => html`${WORDS[verb] ?? verb}
+    ${detail !== null && html` <span class="faint">${DETAILS[detail] ?? detail}</span>`}` },
+  { name: "by", title: "Who", class: "slim", cell: (of) =>
+    html`<a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a>` },
+  { name: "at", title: "When", class: "time", cell: (of) => html`<${Ago} at=${of.at} />` },
+  { name: "way", title: "From → to", class: "way-cell wide",
+    cell: (of) => html`<${Way} from=${of.source_agent} to=${of.target_agent} />` },
+  { name: "reason", title: "Reason", class: "way-cell wider", cell: (of) => of.reason && html`<${Said} of=${of.reason} />` },
+];
 
 /** @param {{query: Record<string, string>}} props */
 export default function Decisions({ query }) {
@@ -29,10 +45,8 @@ export default function Decisions({ query }) {
     <${Exports} path=${`/decisions?${filter}`} name=${["decisions", day, query.by, query.verb].filter(Boolean).join("-")} />
     <${Trouble} of=${problem} what="The decisions can't be read." />
     ${isLoading && html`<${Loading} />`}
-    ${items.length > 0 && html`<div class="numbers card" role="region" aria-label="Decisions" tabindex="0"><table>
-      <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Decided</th><th scope="col">Task</th>
-        <th scope="col">From → to</th><th scope="col">Reason</th></tr></thead>
-      <tbody>${items.map((each) => html`<${One} key=${`${each.task_id} ${each.seq}`} of=${each} />`)}</tbody></table></div>`}
+    ${items.length > 0 && html`<${Table} label="Decisions" columns=${COLUMNS} rows=${items} keyOf=${keyOf}
+      hrefOf=${(/** @type {Decision} */ of) => address(`/tasks/${of.task_id}`)} />`}
     ${data?.more && html`<p class="faint">There are more: narrow the filter, or export them.</p>`}
     ${data && items.length === 0 && html`<${Empty} title="Nobody decided that on this day"><p>What people approve, put off,
       refuse, answer and end stands here within seconds, by the day of UTC. What was decided before Baton kept this record
@@ -71,16 +85,4 @@ function Exports({ path, name }) {
   return html`<p class="row"><button type="button" disabled=${count !== null} onClick=${() => run("csv")}>Export as CSV</button>
     <button type="button" disabled=${count !== null} onClick=${() => run("json")}>Export as JSON</button>
     <span class="faint" role="status">${count === null ? "" : `${count.toLocaleString()} read …`}</span></p>`;
-}
-
-/** @param {{of: Decision}} props */
-function One({ of }) {
-  const more = of.detail === null ? "" : DETAILS[of.detail] ?? of.detail;
-  return html`<tr><td><${Ago} at=${of.at} /></td>
-    <td><a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a></td>
-    <td>${WORDS[of.verb] ?? of.verb}${more && html` <span class="faint">${more}</span>`}</td>
-    <th scope="row" class="long"><a href=${address(`/tasks/${of.task_id}`)}><${Said} of=${of.title || of.task_id} /></a>
-      ${" "}<span class="faint">${of.priority}, entry ${of.seq}</span></th>
-    <td><${Way} from=${of.source_agent} to=${of.target_agent} /></td>
-    <td class="long">${of.reason && html`<${Said} of=${of.reason} />`}</td></tr>`;
 }
