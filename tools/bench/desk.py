@@ -11,16 +11,19 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+import httpx
 
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
 from baton.domain.access.principal import PrincipalKind
 from support.chromium import chromium, what_is_missing
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, new_workspace
+from tools.bench.find import show_find
 from tools.bench.month import Month
 from tools.bench.probe import Held, Kept, Probe
 from tools.bench.tables import pasted
@@ -96,16 +99,17 @@ class Desk:
             context.close()
 
     def happens(self) -> None:
-        """Somebody asks for something, and takes it back."""
+        """Somebody asks for something, and takes it back; on a busy machine it may come to nothing."""
         asked = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "Look at order 4711"}}
-        self.tenant.human.post(f"/tasks/{self.tenant.human.post('/handoffs', asked)['task']['id']}/cancel")
+        with suppress(httpx.TimeoutException):
+            self.tenant.human.post(f"/tasks/{self.tenant.human.post('/handoffs', asked)['task']['id']}/cancel")
 
 
 def show_desk(stack: Stack) -> None:
     if missing := what_is_missing():
         print(f"\nThe console's desk: skipped, {missing}.")
         return
-    with stack.http() as http, chromium() as browser:
+    with stack.http(timeout_seconds=120) as http, chromium() as browser:
         deployed = Deployed(stack, http)
         tenant = new_workspace(deployed)
         client = stack.aws("dynamodb")
@@ -113,6 +117,7 @@ def show_desk(stack: Stack) -> None:
         in_all = int(os.environ.get("TASKS") or TASKS)
         human, today = tenant.principal(PrincipalKind.HUMAN, "alice"), min(TODAY, in_all // 2)
         month = Month(deployed.deps, human, client, stack.table, in_all, today).fill()
+        show_find(month)
         show(Desk(browser, tenant, f"{stack.api_url}/console/"), month)
 
 

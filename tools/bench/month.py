@@ -32,9 +32,10 @@ from tools.bench.lives import Item, Life, put
 
 PEOPLE = ("alice", "bob", "carol")
 SLUGS = ("scout", "auditor", "release-notes", "support", "invoices", "importer", "qa", "deploys", "search", "billing")
-DIRECTIONS = 40
+DIRECTIONS, DAYS = 40, 30
 VERBS = ("Check", "Repair", "Write up", "Compare", "Roll out", "Measure", "Read", "Answer", "Move", "Review")
 THINGS = ("the lock file", "the invoices", "the importer", "the release notes", "the index", "the login form", "a log")
+NEEDLE = "needle"  # in the title of one task of the first day
 TEAMS = ("team=blue", "team=green", "client=4711", "release=2.4")
 # Of a hundred of today's: how many wait for a person, for a worker, are at work. The others have ended.
 NEEDS, READY, HELD = 8, 3, 2
@@ -54,7 +55,7 @@ class Month:
     table: str
     in_all: int
     today: int
-    days: int = 30
+    days: int = DAYS
     chained: int = 200
     alerts: int = 300
     chain_task: str = ""
@@ -85,16 +86,17 @@ class Month:
             length = (now - begins) if day == 0 else A_DAY
             for number in range(count):
                 at = begins + length * ((number + self._random.random()) / count)
-                life = self._begun(at, number)
+                is_oldest = number == 0 and day == self.days - 1
+                life = self._begun(at, number, word=NEEDLE if is_oldest else "order")
                 self._lived(life, at, now, day)
                 yield from life.stored()
                 self._decided(life, number)
 
-    def _begun(self, at: datetime, number: int, parent: Task | None = None) -> Life:
+    def _begun(self, at: datetime, number: int, parent: Task | None = None, word: str = "order") -> Life:
         source, target = self._random.choice(self.directions)
         id_ = sortable_id("task", at, self._random.randbytes(10))
         labels = tuple(self._random.sample(TEAMS, self._random.choice((0, 0, 1, 2))))
-        title = f"{self._random.choice(VERBS)} {self._random.choice(THINGS)} of order {number * 7919 % 100_000:05d}"
+        title = f"{self._random.choice(VERBS)} {self._random.choice(THINGS)} of {word} {number * 7919 % 100_000:05d}"
         new = Task(
             workspace=self.human.workspace,
             id=id_,
