@@ -80,14 +80,13 @@ class Month:
 
     def _tasks(self, now: datetime) -> Iterator[Item]:
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        earlier = (self.in_all - self.today) // (self.days - 1)
         for day in range(self.days):
-            count, begins = (self.today, midnight) if day == 0 else (earlier, midnight - day * A_DAY)
-            length = (now - begins) if day == 0 else A_DAY
+            count = (self.in_all - self.today) // (self.days - 1) if day else self.today
+            begins, length = midnight - day * A_DAY, A_DAY if day else now - midnight
             for number in range(count):
                 at = begins + length * ((number + self._random.random()) / count)
-                is_oldest = number == 0 and day == self.days - 1
-                life = self._begun(at, number, word=NEEDLE if is_oldest else "order")
+                word = NEEDLE if number == 0 and day == self.days - 1 else "order"
+                life = self._begun(at, number, word=word)
                 self._lived(life, at, now, day)
                 yield from life.stored()
                 self._decided(life, number)
