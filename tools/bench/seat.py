@@ -79,4 +79,6 @@ class Desk:
         """Somebody asks for something, and takes it back; on a busy machine it may come to nothing."""
         asked = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "Look at order 4711"}}
         with suppress(httpx.TimeoutException):
-            self.tenant.human.post(f"/tasks/{self.tenant.human.post('/handoffs', asked)['task']['id']}/cancel")
+            made = self.tenant.human.send("POST", "/handoffs", asked)
+            if made.is_success:
+                self.tenant.human.send("POST", f"/tasks/{made.json()['task']['id']}/cancel", {})
