@@ -22,3 +22,11 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], not
 def number(value: float) -> str:
     """Without a fraction that is none."""
     return f"{value:.1f}".removesuffix(".0")
+
+
+def pasted(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> None:
+    """As a table of Markdown, for a page of the documents."""
+    print(f"\n{title}\n")
+    for row in [headers, ["---"] * len(headers), *rows]:
+        print(f"| {' | '.join(row)} |", flush=True)
+    print(f"\n{note}" if note else "")

@@ -9,7 +9,8 @@ const SLOWEST_MS = 30_000;
 /** With a bell, for what no ring tells. */
 const UNTOLD_MS = 10_000;
 
-/** `next`: where the list goes on after its items; null for its end. @template T @typedef {{items: T[], more: boolean, next: string | null}} Items */
+/** `next`: where the list goes on after its items; null for its end. `isPart`: the rest is being read.
+ * @template T @typedef {{items: T[], more: boolean, next: string | null, isPart?: boolean}} Items */
 /** @template T @typedef {{data: T | null, problem: Problem | null, isLoading: boolean, refresh: () => void}} Live */
 
 /** Raised by each look: all that is shown is read as it is now. */
@@ -50,23 +51,26 @@ export function useLive(path, how = {}) {
   return useLoop(path, path === null ? null : (stop) => read(path, stop).then((answer) => answer.body), how);
 }
 
-/** All pages of a list as one, up to `most` items. The first page is asked for each time; the others when it has
- * changed, each tenth time, and once it rings no longer.
+/** All pages of a list as one, up to `most` items. The first page is asked for each time, and is there before the others
+ * when nothing was; they are asked for when it has changed, each tenth time, and once it rings no longer.
  * @template [T=any] @param {string | null} path without `limit` and `cursor` @param {How & {most?: number}} [how]
  * @returns {Live<Items<T>>} */
 export function useList(path, how = {}) {
   const most = how.most ?? 1000;
   const turn = useRef(newTurn(path));
   if (turn.current.path !== path) turn.current = newTurn(path);
-  const load = useMemo(() => (path === null ? null : async (/** @type {AbortSignal} */ stop) => {
+  const load = useMemo(() => (path === null ? null : async (
+    /** @type {AbortSignal} */ stop, /** @type {(list: Items<T>) => void} */ show) => {
     const [before, isLast] = [turn.current, isHeard.value && due === 0];
     const first = await read(withPage(path, null), stop);
     const number = before.number++;
     // Not whether the answer is fresh: another part of the page may have asked for the same, and got the change first.
     if (before.list && before.first === first.body && ((number % 10 !== 0 && !isLast) || !first.body.next_cursor)) return before.list;
-    const { rest, next } = await theRest(path, first.body.next_cursor, most - first.body.items.length, stop);
+    const { items, next_cursor: after } = first.body;
+    if (!before.list && after && items.length > 0) show({ items, more: true, next: after, isPart: true });
+    const { rest, next } = await theRest(path, after, most - items.length, stop);
     before.first = first.body;
-    before.list = { items: [...first.body.items, ...rest], more: next !== null, next };
+    before.list = { items: [...items, ...rest], more: next !== null, next };
     return before.list;
   }), [path, most]);
   return useLoop(path, load, how);
@@ -94,7 +98,7 @@ export function withPage(path, cursor) {
 }
 
 /** @template T @param {string | null} name what is read: another one starts anew
- * @param {((stop: AbortSignal) => Promise<T>) | null} load @param {How} how @returns {Live<T>} */
+ * @param {((stop: AbortSignal, show: (data: T) => void) => Promise<T>) | null} load `show`: of a part @param {How} how @returns {Live<T>} */
 function useLoop(name, load, how) {
   const [state, setState] = useState(/** @type {{name: string | null, data: T | null, problem: Problem | null}} */ ({ name, data: null, problem: null }));
   const wake = useRef({ count: 0, tell: () => {} });
@@ -134,7 +138,8 @@ function stir(wake) {
   wake.tell();
 }
 
-/** @template T @param {(stop: AbortSignal) => Promise<T>} load @param {AbortSignal} stop @param {number} everyMs
+/** @template T @param {(stop: AbortSignal, show: (data: T) => void) => Promise<T>} load @param {AbortSignal} stop
+ * @param {number} everyMs
  * @param {Wake} wake @param {(data: T) => boolean} isUntold @param {(data: T | null, problem: Problem | null) => void} tell */
 async function loop(load, stop, everyMs, wake, isUntold, tell) {
   let wait = everyMs;
@@ -142,7 +147,7 @@ async function loop(load, stop, everyMs, wake, isUntold, tell) {
   while (!stop.aborted) {
     const count = wake.count;
     try {
-      const data = await load(stop);
+      const data = await load(stop, (part) => { if (!stop.aborted) tell(part, null); });
       tell(data, null);
       [wait, untold] = [everyMs, isUntold(data)];
     } catch (error) {

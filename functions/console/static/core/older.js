@@ -14,7 +14,8 @@ const AGAIN_MS = 5000;
  * @param {boolean} isWanted @param {unknown} [when] a change of it is a reason to read the older ones again @returns {Older<T>} */
 export function useOlder(path, list, isWanted, when) {
   const [read, setRead] = useState(/** @type {{path: string, items: T[], isWhole: boolean, isReading: boolean} | null} */ (null));
-  const isLong = isWanted && Boolean(list?.next);
+  const isPart = isWanted && list?.isPart === true;
+  const isLong = isWanted && !isPart && Boolean(list?.next);
   useEffect(() => {
     if (!isLong || !list) return undefined;
     const stop = new AbortController();
@@ -23,7 +24,7 @@ export function useOlder(path, list, isWanted, when) {
   }, [path, isLong, when]);
   const older = isLong && read?.path === path ? read : null;
   const items = useMemo(() => once([...list?.items ?? [], ...older?.items ?? []]), [list, older]);
-  return { items, isWhole: !list?.next || older?.isWhole === true, isReading: isLong && (older === null || older.isReading) };
+  return { items, isWhole: !list?.next || older?.isWhole === true, isReading: isPart || (isLong && (older === null || older.isReading)) };
 }
 
 /** Begins with what the list has now: what is new meanwhile pushes nothing out.

@@ -32,6 +32,9 @@ const NONE = { open: "Nothing is wrong", snoozed: "None is snoozed" };
 const spelled = (/** @type {string} */ kind) => kind.replaceAll("_", " ");
 const isSnoozed = (/** @type {AlertView} */ { snoozed_until: at }) => at !== null && Date.parse(at) > Date.now();
 
+/** So many are drawn at first, and each time one asks for more or goes further by keys. */
+const DRAWN = 60;
+
 /** @param {{query: Record<string, string>}} props */
 export default function Alerts({ query }) {
   const state = query.state ?? "open";
@@ -41,6 +44,8 @@ export default function Alerts({ query }) {
   const all = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));
   const fit = all.filter(({ severity, kind }) => [severity, ""].includes(query.severity ?? "")
     && [kind, ""].includes(query.kind ?? ""));
+  const [most, setMost] = useState(DRAWN);
+  const drawn = useRef(/** @type {Map<AlertView, {how: string, element: unknown}>} */ (new Map()));
   const listed = useRef(/** @type {Set<string>} */ (new Set())); // one that has left the list is looked at no more
   for (const alert of all) listed.current.add(alert.id);
   const isLinked = query.alert && data && !listed.current.has(query.alert);
@@ -77,6 +82,19 @@ export default function Alerts({ query }) {
     r: { does: "resolve", run: act("resolve") },
     o: { does: "open its task", run: () => { if (at?.task_id) go(`/tasks/${at.task_id}`); } },
   });
+  const latest = useRef({ mark, then });
+  latest.current = { mark, then };
+  if (drawn.current.size > 2 * alerts.length + DRAWN) drawn.current.clear();
+  const draw = (/** @type {AlertView} */ alert) => {
+    const wrong = answers.get(alert.id) ?? "";
+    const [known, how] = [drawn.current.get(alert), `${alert === at} ${marked.has(alert.id)} ${wrong}`];
+    if (known?.how === how) return known.element; // the same element again is not looked at again
+    const element = html`<${Alert} key=${alert.id} alert=${alert} isAt=${alert === at} isMarked=${marked.has(alert.id)}
+      wrong=${wrong} latest=${latest} />`;
+    drawn.current.set(alert, { how, element });
+    return element;
+  };
+  const last = Math.max(most, index + 1 + DRAWN / 2);
   const shown = `${alerts.length}${fit.length < all.length ? ` of ${all.length}` : ""} shown`;
   return html`<div class="head"><h1>Alerts</h1>${data && html`<span class="faint" role="status">${shown}</span>`}</div>
     <${Views} label="Which" of=${Object.keys(LISTS).map((each) => ({
@@ -94,9 +112,11 @@ export default function Alerts({ query }) {
     </div>
     <${Trouble} of=${problem} what="The list can't be read." />
     <${Trouble} of=${linked.problem} what="The alert of the address can't be read." />
-    ${isLoading ? html`<${Loading} />` : alerts.length > 0 ? html`<ul class="cards alerts">
-        ${alerts.map((alert) => html`<${Alert} key=${alert.id} alert=${alert} isAt=${alert === at}
-          isMarked=${marked.has(alert.id)} mark=${mark} wrong=${answers.get(alert.id) ?? ""} then=${then} />`)}</ul>
+    ${isLoading || (data?.isPart && alerts.length === 0) ? html`<${Loading} />`
+    : alerts.length > 0 ? html`<ul class="cards alerts">
+        ${alerts.slice(0, last).map(draw)}</ul>
+      ${alerts.length > last && html`<p><button type="button" onClick=${() => setMost(last + 4 * DRAWN)}>
+        Show more of the other ${alerts.length - last}</button></p>`}
       ${data?.more && html`<p class="faint">There are more: these are the newest ${all.length}.</p>`}`
     : !problem && html`<${Empty} title=${all.length > 0 ? "None fits" : NONE[state] ?? "There is none"}>
       <p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and
@@ -120,14 +140,14 @@ function Filters({ of, query }) {
 /** Who did what, and when. @param {{says: string, by: string | null, at: string | null}} props */
 const Deed = ({ says, by, at }) => by && html`<p class="faint">${says} by <${Said} of=${by} /> <${Ago} at=${at} /></p>`;
 
-/** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, mark: (ids: string[], isOn: boolean) => void,
- *   wrong: string, then: (answers: import("./alerts/acts.js").Answers) => void}} props */
-function Alert({ alert, isAt, isMarked, mark, wrong, then }) {
+/** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, wrong: string, latest: {current: {
+ *   mark: (ids: string[], isOn: boolean) => void, then: (answers: import("./alerts/acts.js").Answers) => void}}}} props */
+function Alert({ alert, isAt, isMarked, wrong, latest }) {
   const stay = (/** @type {Event} */ event) => event.stopPropagation();
   return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1"
     aria-current=${isAt ? "true" : undefined} onClick=${() => setQuery({ alert: alert.id })}>
     <p class="row"><input type="checkbox" checked=${isMarked} aria-label=${`Mark: ${alert.message.slice(0, 80)}`}
-        onClick=${stay} onChange=${() => mark([alert.id], !isMarked)} />
+        onClick=${stay} onChange=${() => latest.current.mark([alert.id], !isMarked)} />
       <span class=${`severity ${alert.severity}`}>
         <span aria-hidden="true">${MARKS[alert.severity]}</span>${" "}${alert.severity}</span>
       <strong><${Said} of=${spelled(alert.kind)} /></strong>
@@ -138,7 +158,7 @@ function Alert({ alert, isAt, isMarked, mark, wrong, then }) {
     <${Deed} says="Resolved" by=${alert.resolved_by} at=${alert.resolved_at} />
     ${isSnoozed(alert) && html`<${Deed} says="Snoozed" by=${alert.snoozed_by} at=${alert.snoozed_at} />
       <p class="faint">It is back <${Ago} at=${alert.snoozed_until} />${" "}
-        <button type="button" onClick=${() => wake([alert], then)}>Bring it back</button></p>`}
+        <button type="button" onClick=${() => wake([alert], latest.current.then)}>Bring it back</button></p>`}
     ${wrong && html`<p class="wrong" role="alert"><${Said} of=${wrong} /></p>`}
     ${alert.task_id && html`<p><a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a></p>`}</li>`;
 }

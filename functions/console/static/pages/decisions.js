@@ -7,6 +7,7 @@ import { now } from "../core/time.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Empty, Key, Loading, Said, Trouble, Way } from "../ui/parts.js";
+import { Table } from "../ui/table.js";
 import { exportDecisions, MOST } from "./decisions/export.js";
 import { dayOf } from "./stats/counts.js";
 import { verdictOf } from "./task/trail.js";
@@ -20,6 +21,22 @@ const WORDS = /** @type {Record<string, string>} */ ({
 });
 const DETAILS = /** @type {Record<string, string>} */ ({ counted: "others have to, too", own: "by handing it over" });
 
+const keyOf = (/** @type {Decision} */ of) => `${of.review_id ?? of.task_id} ${of.seq}`;
+const hrefOf = (/** @type {Decision} */ of) => address(of.review_id ? `/reviews/${of.review_id}` : `/tasks/${of.task_id}`);
+/** @type {import("../ui/table.js").Column<Decision>[]} */
+const COLUMNS = [
+  { name: "task", title: "Task", class: "fill", cell: (of) => html`<${Said} of=${of.title || of.review_id || of.task_id} />`,
+    after: (of) => html`<span class="faint">${[of.priority, of.task_id && `entry ${of.seq}`].filter(Boolean).join(", ")}</span>` },
+  { name: "verb", title: "Decided", class: "waits", cell: ({ verb, detail }) => html`${WORDS[verb] ?? verb}
+    ${detail !== null && html` <span class="faint">${DETAILS[detail] ?? detail}</span>`}` },
+  { name: "by", title: "Who", class: "slim", cell: (of) =>
+    html`<a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a>` },
+  { name: "at", title: "When", class: "time", cell: (of) => html`<${Ago} at=${of.at} />` },
+  { name: "way", title: "From → to", class: "way-cell wide",
+    cell: (of) => html`<${Way} from=${of.source_agent} to=${of.target_agent} />` },
+  { name: "reason", title: "Reason", class: "way-cell wider", cell: (of) => of.reason && html`<${Said} of=${of.reason} />` },
+];
+
 /** @param {{query: Record<string, string>}} props */
 export default function Decisions({ query }) {
   const day = /^\d{4}-\d\d-\d\d$/.test(query.day ?? "") ? query.day ?? "" : dayOf(now.value);
@@ -29,8 +46,8 @@ export default function Decisions({ query }) {
   const move = (/** @type {number} */ by) =>
     setQuery({ day: [dayOf(Date.parse(day), -by), dayOf(now.value)].sort()[0] });
   useKeys("Decisions", {
-    j: { does: "the day before", repeats: true, run: () => move(-1) },
-    k: { does: "the day after", repeats: true, run: () => move(1) },
+    J: { does: "the day before", repeats: true, run: () => move(-1) },
+    K: { does: "the day after", repeats: true, run: () => move(1) },
   });
   const items = /** @type {Decision[]} */ (data?.items ?? []);
   return html`<div class="head"><h1>Decisions</h1><span class="faint">${data
@@ -39,10 +56,7 @@ export default function Decisions({ query }) {
     <${Exports} day=${day} pathOf=${pathOf} who=${[query.by, query.verb].filter(Boolean)} move=${move} />
     <${Trouble} of=${problem} what="The decisions can't be read." />
     ${isLoading && html`<${Loading} />`}
-    ${items.length > 0 && html`<div class="numbers card" role="region" aria-label="Decisions" tabindex="0"><table>
-      <thead><tr><th scope="col">Task</th><th scope="col">Decided</th><th scope="col">Who</th><th scope="col">When</th>
-        <th scope="col">From → to</th><th scope="col">Reason</th></tr></thead>
-      <tbody>${items.map((each) => html`<${One} key=${`${each.review_id ?? each.task_id} ${each.seq}`} of=${each} />`)}</tbody></table></div>`}
+    ${items.length > 0 && html`<${Table} label="Decisions" columns=${COLUMNS} rows=${items} keyOf=${keyOf} hrefOf=${hrefOf} />`}
     ${data?.more && html`<p class="faint">There are more: narrow the filter, or export them.</p>`}
     ${data && items.length === 0 && html`<${Empty} title="Nobody decided that on this day"><p>What people approve, put off,
       refuse, answer and end stands here within seconds, by the day of UTC. What was decided before Baton kept this record
@@ -94,24 +108,9 @@ function Exports({ day, pathOf, who, move }) {
   };
   const open = () => said === "" && ask({ title: "Export decisions", fields: CHOICES, confirm: "Export", keep: "Not now", run });
   useKeys("Export", { e: { does: "export", run: open } });
-  return html`<p class="row"><button type="button" onClick=${() => move(-1)}>← Day before <${Key}>j<//></button>
+  return html`<p class="row"><button type="button" onClick=${() => move(-1)}>← Day before <${Key}>J<//></button>
     <button type="button" aria-disabled=${day >= dayOf(now.value)} onClick=${() => move(1)}>
-      Day after → <${Key}>k<//></button>
+      Day after → <${Key}>K<//></button>
     <button type="button" aria-disabled=${said !== ""} onClick=${open}>Export <${Key}>e<//></button>
     <span class="faint" role="status">${said}</span></p>`;
-}
-
-/** @param {{of: Decision}} props */
-function One({ of }) {
-  const about = of.review_id ?? of.task_id;
-  const more = of.detail === null ? "" : DETAILS[of.detail] ?? of.detail;
-  return html`<tr>
-    <th scope="row" class="long"><a href=${address(of.review_id ? `/reviews/${of.review_id}` : `/tasks/${of.task_id}`)}>
-      <${Said} of=${of.title || about} /></a>
-      ${" "}<span class="faint">${[of.priority, of.task_id && `entry ${of.seq}`].filter(Boolean).join(", ")}</span></th>
-    <td>${WORDS[of.verb] ?? of.verb}${more && html` <span class="faint">${more}</span>`}</td>
-    <td><a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}><${Said} of=${of.by} /></a></td>
-    <td><${Ago} at=${of.at} /></td>
-    <td><${Way} from=${of.source_agent} to=${of.target_agent} /></td>
-    <td class="long">${of.reason && html`<${Said} of=${of.reason} />`}</td></tr>`;
 }

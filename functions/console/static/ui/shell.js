@@ -1,6 +1,6 @@
 /** What is around every page: navigation, who is signed in, whether the network answers. */
 import { html, useEffect, useRef, useState } from "../lib.js";
-import { isOnline } from "../core/api.js";
+import { isOnline, pause } from "../core/api.js";
 import { sending } from "../core/busy.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { address, go, matched, place, subject } from "../core/router.js";
@@ -74,12 +74,27 @@ function Lazy({ page, params, query }) {
   const [loaded, setLoaded] = useState(/** @type {{Page: any} | null} */ (null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   useEffect(() => {
-    page.load().then((module) => setLoaded({ Page: module.default }), () => {
-      setTrouble(new Error("The page's file isn't there any more: a newer console was deployed. Reload to get it."));
-    });
+    const stop = new AbortController();
+    void fetched(page, stop.signal, setLoaded, () => setTrouble(new Error(UNFETCHED)));
+    return () => stop.abort();
   }, [page]);
-  if (trouble) return html`<${Trouble} of=${trouble} /><button type="button" onClick=${() => location.reload()}>Reload</button>`;
+  if (trouble && !loaded) return html`<${Trouble} of=${trouble} /><button type="button" onClick=${() => location.reload()}>Reload</button>`;
   return loaded ? html`<${loaded.Page} params=${params} query=${query} />` : html`<${Loading} />`;
+}
+
+const UNFETCHED = "The page's file can't be fetched. It is tried again by itself; where a newer console was deployed, reload.";
+const SLOWEST_MS = 30_000;
+
+/** Again and again, until it is there. @param {Page} page @param {AbortSignal} stop
+ * @param {(loaded: {Page: any}) => void} show @param {() => void} tell */
+async function fetched(page, stop, show, tell) {
+  for (let wait = 1000; !stop.aborted; wait = Math.min(SLOWEST_MS, 2 * wait)) {
+    const module = await page.load().catch(() => null);
+    if (stop.aborted) return;
+    if (module) return show({ Page: module.default });
+    tell();
+    await pause(wait);
+  }
 }
 
 function SkipLink() {

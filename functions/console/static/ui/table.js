@@ -56,19 +56,20 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
   const leave = (/** @type {T} */ row) => { left.set(here(), { key: keyOf(row), top: box.current?.scrollTop ?? 0 }); };
   useLayoutEffect(() => {
     const place = left.get(here());
-    left.delete(here());
     const row = place ? rows.findIndex((each) => keyOf(each) === place.key) : -1;
-    if (!place || row < 0 || !box.current) return;
+    if (!place || row < 0 || !box.current) return; // it may come with the rest of the list
+    left.delete(here());
     box.current.scrollTop = place.top;
     setCursor({ row });
     wantsFocus.current = isFocusFree();
-  }, []);
+  }, [rows]);
 
   const move = (/** @type {number} */ by) => {
     const isInside = box.current?.querySelector("tbody")?.contains(document.activeElement);
     const next = Math.min(rows.length - 1, Math.max(0, isInside ? at + by : at));
     const element = box.current;
     if (!element || rows.length === 0) return;
+    left.delete(here());
     wantsFocus.current = true;
     setCursor({ row: next });
     if (next * rowPx < element.scrollTop) element.scrollTop = next * rowPx;

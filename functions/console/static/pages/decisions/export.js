@@ -67,9 +67,10 @@ async function trailOf(taskId) {
  * @param {(said: string) => void} told */
 export async function exportDecisions({ paths, name, form, verify }, told) {
   const { items, isWhole } = await whole(paths, told);
-  const ids = [...new Set(items.map((each) => each.task_id))];
+  const ids = [...new Set(items.flatMap((each) => each.task_id ?? []))]; // a manual review has no trail
   const verdicts = verify && await verdictsOf(ids, verify, told);
-  const trail = (/** @type {string} */ id) => verdicts && { trail: verdicts.get(id) ?? "not verified" };
+  const trail = (/** @type {string | null} */ id) =>
+    verdicts && { trail: id === null ? "no trail" : verdicts.get(id) ?? "not verified" };
   const rows = items.map((each) => ({ ...each, ...trail(each.task_id) }));
   const wrong = ids.filter((id) => verdicts && verdicts.get(id) !== "verified").length;
   const state = !verdicts ? "" : wrong === 0 ? "-verified" : `-${wrong}-not-verified`;

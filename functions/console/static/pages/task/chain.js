@@ -17,6 +17,8 @@ import { Said, State } from "../../ui/parts.js";
 /** A chain is folded from here on. */
 const SMALL = 30;
 const ENDS = 3, AROUND = 2, LONG = 12;
+/** Of what is found, so many are drawn at first: a letter fits nearly all of a long chain. */
+const FOUND = 30;
 
 /** @param {{chain: import("api").ChainView | null, here: string}} props */
 export function Chain({ chain, here }) {
@@ -29,22 +31,28 @@ export function Chain({ chain, here }) {
     const row = /** @type {HTMLElement | null | undefined} */ (box.current?.querySelector(".here"));
     if (box.current && row) box.current.scrollTop = row.offsetTop - (box.current.clientHeight - row.offsetHeight) / 2;
   }, [here, all.length > 0]);
+  const overview = useMemo(() => html`<${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />`,
+    [all, here, state]);
   if (!chain || all.length < 2) return null;
   const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = asked.length || state ? (/** @type {ChainNode} */ node) =>
-    (!state || node.state === state) && asked.every((word) => saidOf(node).includes(word)) : null;
+  const isSearch = asked.length > 0 || state !== "";
+  const found = isSearch ? all.filter((node) => (!state || node.state === state)
+    && asked.every((word) => saidOf(node).includes(word))) : [];
+  const drawn = new Set(open.get("found") ? found : found.slice(0, FOUND));
+  const fits = isSearch ? (/** @type {ChainNode} */ node) => drawn.has(node) : null;
   const axis = axisOf(all);
   const toggle = (/** @type {string} */ id, /** @type {boolean} */ isOn) => setOpen(new Map(open).set(id, isOn));
   const looks = { here, axis, open, toggle, fits, isSmall: all.length <= SMALL };
-  const found = fits ? all.filter(fits).length : 0;
   return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span
     class="faint">${all.length} handoffs ·${" "}
       ${length((axis.to - axis.from) / 1000)}${left(chain)}</span></h2>
     ${all.length > LONG && html`<div class="row overview">
-      <${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />
+      ${overview}
       <input type="search" aria-label="Find in the chain" placeholder="Find" value=${words}
         onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
-      ${fits && html`<span class="faint" role="status">${found} of ${all.length}</span>`}</div>`}
+      ${fits && html`<span class="faint" role="status">${found.length} of ${all.length}</span>`}
+      ${drawn.size < found.length && html`<button type="button" class="quiet"
+        onClick=${() => toggle("found", true)}>Show all, not the first ${FOUND} alone</button>`}</div>`}
     <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="The chain, step by step"><${Steps}
       of=${chain.nodes} id="" looks=${looks} /></div></section>`;
 }

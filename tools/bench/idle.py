@@ -1,0 +1,72 @@
+"""Pages that stay open: what they ask for while nothing happens, and what stays in memory while something does."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from tools.bench.probe import Kept, Probe
+from tools.bench.seat import BEFORE, Desk, Looked
+from tools.bench.tables import pasted
+
+MINUTES = 2.0
+IDLE_SECONDS = 60
+
+
+@contextmanager
+def _all_open(desk: Desk, pages: dict[str, Looked], *, has_bell: bool = True) -> Iterator[dict[str, Probe]]:
+    with ExitStack() as stack:
+        probes = {name: stack.enter_context(desk.tab(has_bell=has_bell)) for name in pages}
+        for name, probe in probes.items():
+            probe.opened(desk.console + pages[name].path, pages[name].row)
+        yield probes
+
+
+def show_idle(desk: Desk, pages: dict[str, Looked]) -> None:
+    told: dict[str, list[str]] = {name: [] for name in pages}
+    for has_bell in (True, False):
+        with _all_open(desk, pages, has_bell=has_bell) as probes:
+            _pass(probes, 20)
+            asked = {name: len(probe.asked) for name, probe in probes.items()}
+            spent = {name: probe.metrics()["TaskDuration"] for name, probe in probes.items()}
+            _pass(probes, IDLE_SECONDS)
+            for name, probe in probes.items():
+                cpu = probe.metrics()["TaskDuration"] - spent[name]
+                told[name] += [str(len(probe.asked) - asked[name]), f"{cpu:.2f}"]
+    pasted(
+        "Requests a minute while nothing happens",
+        ("page", "with the bell", "CPU s", "without", "CPU s", "before, without"),
+        [[name, *shown, BEFORE.get(name, ("", ""))[1]] for name, shown in told.items()],
+    )
+
+
+def show_memory(desk: Desk, pages: dict[str, Looked]) -> None:
+    minutes = float(os.environ.get("MINUTES") or MINUTES)
+    with _all_open(desk, pages) as probes:
+        _pass(probes, 20, desk.happens)
+        begun = {name: probe.kept() for name, probe in probes.items()}
+        middle: dict[str, Kept] = {}
+        for half in (1, 2):
+            _pass(probes, minutes * 30, desk.happens)
+            ended = {name: probe.kept() for name, probe in probes.items()}
+            middle = ended if half == 1 else middle
+    pasted(
+        f"Memory of an open page, something happens each ten seconds for {minutes:.0f} minutes",
+        ("page", "MB at first", "in the middle", "at the end", "nodes", "", "", "listeners", "", ""),
+        [[name, *_kept(begun[name], middle[name], ended[name])] for name in pages],
+    )
+
+
+def _kept(*kept: Kept) -> list[str]:
+    heaps = [f"{each.heap:.1f}" for each in kept]
+    return [*heaps, *(str(each.nodes) for each in kept), *(str(each.listeners) for each in kept)]
+
+
+def _pass(probes: dict[str, Probe], seconds: float, act: Callable[[], object] = lambda: None) -> None:
+    """Time passes. Playwright hears what the pages ask for only while it is waited in one of them."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        act()
+        next(iter(probes.values())).page.wait_for_timeout(min(10, max(0.1, until - time.monotonic())) * 1_000)
