@@ -32,7 +32,8 @@ export const credentials = { session: () => null, refused: () => {} };
 
 /** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
 const seen = new Map();
-const KEPT = 300;
+/** A long list that changes has other pages each time. */
+const KEPT = 100;
 /** An answer of half a minute ago will do: what the API makes of tasks it then needn't make anew. All else is of now. */
 const RECENT = { "Cache-Control": "max-age=30" };
 

@@ -186,8 +186,10 @@ export const looksSoFar = () => looks.peek();
 export async function nextLook(before, milliseconds, stop, isForAll = false) {
   let end = () => {};
   await (isHeard.value ? new Promise((/** @type {(_: void) => void} */ done) => {
-    end = looks.subscribe((count) => { if (count !== before) done(); });
-    stop.addEventListener("abort", () => done(), { once: true });
+    const over = () => done();
+    const leave = looks.subscribe((count) => { if (count !== before) done(); });
+    stop.addEventListener("abort", over, { once: true });
+    end = () => { leave(); stop.removeEventListener("abort", over); };
   }) : pause(milliseconds));
   end();
   if (!isForAll || !isHeard.value) await looked(stop);
