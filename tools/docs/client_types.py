@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 '''
 # No program of Baton's callers asks for these: they are there for those who look in the wrong place.
 LEFT_OUT = "/.well-known/"
+# Asks for a text to be drawn: a program takes JSON.
+TEXTUAL = {"get_chain": {"format"}}
 # A repeat does nothing twice, and takes no key.
 REPEATABLE = {"heartbeat", "acknowledge_inbox"}
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
@@ -79,7 +81,9 @@ def operations(document: dict[str, Any]) -> str:
 
 
 def _operation(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> str:
+    left_out = TEXTUAL.get(operation["operationId"], set())
     found = [_resolved(document, each) for each in operation.get("parameters", [])]
+    found = [each for each in found if each["name"] not in left_out]
     body, answer = _body(operation), _answer(operation)
     takes_key = any(each["name"] == "Idempotency-Key" for each in found)
     inside = [each for each in found if each["in"] == "path"]

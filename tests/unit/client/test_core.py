@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from baton_client import core, operations
-from baton_client.core import Again, Answer, Flow, Listen, LongPoll, Patience, Pause, Request, Send, Step
+from baton_client.core import Answer, Flow, Listen, Patience, Pause, Request, Send, Step
 from baton_client.errors import ClaimLost, NoAnswer, ServerFailed, StaleClaim, Unreadable
+from baton_client.polls import Again, LongPoll
 from baton_client.verbs import waited
 
 PATIENCE = Patience(drawn=max)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import baton_cli.failures
-import baton_cli.profiles
+import baton_client.errors
+import baton_client.profiles
 import baton_mcp.profile
 
 HOME = '[profiles.work]\nurl = "https://work.example"\ntoken = "t-work"\nagent = "qa"\n'
@@ -18,8 +18,8 @@ NAMED = {"BATON_URL": "https://other.example"}
 
 def by_the_command(environment: dict[str, str]) -> tuple[str, str, str] | None:
     try:
-        found = baton_cli.profiles.profile_from({"profile": "work"}, environment)
-    except baton_cli.failures.Misused:
+        found = baton_client.profiles.profile_from({"profile": "work"}, environment)
+    except baton_client.errors.Misused:
         return None
     return found.url, found.token, found.agent
 
@@ -93,4 +93,4 @@ def test_neither_program_reads_a_file_that_others_can_read(tmp_path: Path, mode:
 
 def test_both_programs_look_for_the_file_in_the_same_place(tmp_path: Path) -> None:
     for environment in ({}, {"XDG_CONFIG_HOME": str(tmp_path)}, {"XDG_CONFIG_HOME": ""}):
-        assert baton_cli.profiles.config_path(environment) == baton_mcp.profile.config_path(environment)
+        assert baton_client.profiles.config_path(environment) == baton_mcp.profile.config_path(environment)

@@ -91,7 +91,7 @@ class AsyncBaton(Session, Tasks):
     async def close(self) -> None:
         """Closes the connections."""
         self._bells.close()
-        self._wires.close()
+        self._caller.close()
         if "_async_wires" in vars(self):
             await self._async_wires.close()
 

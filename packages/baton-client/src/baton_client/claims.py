@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from baton_client import core, operations
-from baton_client.core import Answer, Flow, Listen, LongPoll, Patience, Pause, Request, Send
+from baton_client.core import Answer, Flow, Listen, Patience, Pause, Request, Send
 from baton_client.errors import BatonError, ClaimLost
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, now
+from baton_client.polls import LongPoll
 from baton_client.verbs import (
     LOOK_SECONDS,
     Priority,
@@ -104,7 +105,7 @@ class Claiming:
         while True:
             answer = yield Send(self.order.poll(key, poll) if poll else self.order.look(key), poll + 15.0)
             took, since = took + answer.took, since + answer.took
-            if poll and core.is_refused_wait(answer):
+            if poll and core.is_refused(answer.status, answer.code):
                 self.polls.pause = self.polls.backoff.pause_after_refusal(answer.retry_after)
                 return None, took
             if answer.status not in {0, 408, *core.AGAIN}:

@@ -1210,11 +1210,9 @@ def explain_path(
 
 def get_chain(
     workflow_id: str,
-    *,
-    format: Literal["json", "text"] | None = None,
 ) -> Request[t.ChainView]:
     """The tree of a workflow's handoffs: source and target of each, its duration and its outcome."""
-    return Request("GET", with_query(f"/workflows/{quote(workflow_id, safe='')}/chain", {"format": format}))
+    return Request("GET", f"/workflows/{quote(workflow_id, safe='')}/chain")
 
 
 def list_workflow_checkpoints(

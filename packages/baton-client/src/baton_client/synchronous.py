@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from baton_client.bells import Bells
+from baton_client.caller import Caller
 from baton_client.claims import Claimed, Claiming, ClaimOrder, WorkVerbs
-from baton_client.core import AGENT, Answer, Flow, Listen, Patience, Pause, Request, Send
+from baton_client.core import Answer, Flow, Patience, Request
 from baton_client.errors import Misused
 from baton_client.profiles import Profile, found
 from baton_client.verbs import BatonVerbs, Threads
-from baton_client.wire import Wires
 
 T = TypeVar("T")
 LEASE_SECONDS = 60
@@ -40,9 +39,9 @@ class Session(BatonVerbs):
         self.url, self.agent = self.profile.url, self.profile.agent
         self.patience = patience or Patience()
         self._say = say
-        # Heartbeats and bells have these also under tasks: no event loop holds them up.
-        self._wires = Wires(self.url, self.profile.token, AGENT)
         self._bells = Bells(self.profile, say)
+        # Heartbeats have this one's wires also under tasks: no event loop holds them up.
+        self._caller = Caller(self.profile, self.patience, say=say, listen=self._bells.wait)
 
     def _claiming(self, order: ClaimOrder) -> Claiming:
         if not order.agent:
@@ -50,7 +49,7 @@ class Session(BatonVerbs):
         return Claiming(order, self.patience)
 
     def _beat(self, request: Request[Any], seconds: float) -> Answer:
-        return self._wires.send(request, seconds)
+        return self._caller.wires.send(request, seconds)
 
 
 class Work(WorkVerbs, Threads):
@@ -73,8 +72,6 @@ class Work(WorkVerbs, Threads):
 
 class Baton(Session, Threads):
     """The client for threads, which may share one."""
-
-    during: Callable[[], AbstractContextManager[None]] = nullcontext  # entered while a request waits for its answer
 
     @contextmanager
     def claim(
@@ -125,7 +122,7 @@ class Baton(Session, Threads):
     def close(self) -> None:
         """Closes the connections that nobody uses."""
         self._bells.close()
-        self._wires.close()
+        self._caller.close()
 
     def __enter__(self) -> Self:
         return self
@@ -134,23 +131,4 @@ class Baton(Session, Threads):
         self.close()
 
     def _played(self, flow: Flow[T]) -> T:
-        answer: Answer | None = None
-        try:
-            while True:
-                step = flow.send(answer)  # type: ignore[arg-type]
-                answer = self._done(step)
-        except StopIteration as ended:
-            return ended.value  # type: ignore[no-any-return]
-
-    def _done(self, step: Send | Pause | Listen) -> Answer:
-        match step:
-            case Send(request, seconds):
-                with self.during():
-                    return self._wires.send(request, seconds)
-            case Pause(seconds, why):
-                if why:
-                    self._say(f"{why}: again in {seconds:.0f} s …")
-                time.sleep(seconds)
-                return Answer(took=seconds)
-            case Listen():
-                return self._bells.wait(step)
+        return self._caller.played(flow)

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from baton_client import core, operations
-from baton_client.core import Flow, Listen, LongPoll, Patience, Request
+from baton_client.core import Flow, Listen, Patience, Request
 from baton_client.errors import Misused, Unreadable
+from baton_client.polls import LongPoll
 
 if TYPE_CHECKING:
     from baton_client import types as t
