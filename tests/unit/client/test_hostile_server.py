@@ -14,7 +14,7 @@ import pytest
 from baton_client import core
 from baton_client.async_wire import AsyncWires
 from baton_client.core import Answer, Request
-from baton_client.errors import NoAnswer, Unreadable
+from baton_client.errors import Misused, NoAnswer, Unreadable
 from baton_client.verbs import waited
 from baton_client.wire import Wires
 from support.http_server import Answer as Answered
@@ -157,6 +157,14 @@ def test_a_connection_that_the_server_closed_meanwhile_costs_no_request() -> Non
         assert [wires.send(each, 10).status for each in (GET, GET, Request("POST", "/x", {}))] == [200, 200, 200]
         wires.close()
     assert asked == ["GET", "GET", "POST"]
+
+
+@pytest.mark.parametrize("wires", [Wires, AsyncWires])
+def test_a_token_that_no_header_may_hold_is_refused_and_not_shown(wires: type[Wires | AsyncWires]) -> None:
+    for token in ("sec\nret", "sec ret", "sécret", "sec\x00ret"):
+        with pytest.raises(Misused) as caught:
+            wires("http://127.0.0.1:9", token, "test")
+        assert "ret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("field", ["id", "state", "title", "timed_out"])

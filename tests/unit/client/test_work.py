@@ -6,12 +6,13 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
 import pytest
 
-from baton_client import AsyncBaton, Baton, ClaimLost
+from baton_client import AsyncBaton, Baton, ClaimLost, Misused
 from baton_client.core import Answer, Patience
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, ends_claim
@@ -241,3 +242,21 @@ def test_a_lease_without_an_answer_is_lost_when_it_is_over_and_not_before(monkey
 @pytest.mark.parametrize(("status", "is_over"), [(409, True), (404, True), (403, True), (429, False), (302, False)])
 def test_a_refused_heartbeat_ends_the_claim_and_a_busy_api_does_not(status: int, *, is_over: bool) -> None:
     assert ends_claim(Answer(status)) is is_over
+
+
+def test_an_address_that_is_named_takes_nothing_from_anybodys_profile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "baton/config.toml"
+    file.parent.mkdir()
+    file.write_text('default = "work"\n[profiles.work]\nurl = "https://a.example"\ntoken = "t"\nagent = "qa"\n')
+    file.chmod(0o600)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("BATON_URL", "BATON_TOKEN", "BATON_AGENT", "BATON_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert Baton("https://b.example", "other").agent == ""
+    assert [(each.url, each.agent) for each in (Baton(), Baton("work"))] == [("https://a.example", "qa")] * 2
+    with pytest.raises(Misused):
+        Baton("https://b.example")
+    with pytest.raises(Misused, match="nobody"):
+        Baton("https://b.example", "other").hand_off("qa", "why")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from baton_client.core import MOST_BYTES, Answer, Request, decoded
+from baton_client.core import MOST_BYTES, Answer, Request, decoded, sound
 from baton_client.wire import LOOPBACK
 
 
@@ -19,7 +19,7 @@ class AsyncWires:
     """The connections to one API. For any number of tasks of one event loop."""
 
     def __init__(self, url: str, token: str, agent: str) -> None:
-        self._url, self._token, self._agent = url, token, agent
+        self._url, self._token, self._agent = url, sound(token), agent
         parts = urlsplit(url)
         is_here = parts.hostname == LOOPBACK or (parts.hostname or "").endswith(".localhost")
         # Not every resolver knows *.localhost, which is this machine.

@@ -94,6 +94,8 @@ class AsyncBaton(Session, Tasks):
         self._caller.close()
         if "_async_wires" in vars(self):
             await self._async_wires.close()
+        if "_threads" in vars(self):
+            self._threads.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return self

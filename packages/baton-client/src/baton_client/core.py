@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from baton_client.errors import NoAnswer, Unreadable, refusal
+from baton_client.errors import Misused, NoAnswer, Unreadable, refusal
 
 T = TypeVar("T")
 
@@ -179,6 +179,13 @@ def decoded(content: bytes) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         return content.decode("utf-8", "replace")
+
+
+def sound(token: str) -> str:
+    """Returns the token. Raises ``Misused`` for one that no header may hold, which a wire would show in its error."""
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise Misused("the token isn't one of Baton's", "it has characters that no token has", "baton doctor")
+    return token
 
 
 def new_key() -> str:

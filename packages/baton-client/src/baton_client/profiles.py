@@ -185,10 +185,11 @@ def _quoted(text: str) -> str:
 
 
 def found(url: str | None, token: str | None, agent: str | None) -> Profile:
-    """Returns the profile of a client: that of an address with a token, or of a name, or the usual one. Raises
+    """Returns the profile of a client: an address with a token, alone; or that of a name, or the usual one. Raises
     ``Misused``."""
-    is_address = url is not None and "://" in url
-    given = {"url" if is_address else "profile": url, "token": token, "agent": agent}
-    if is_address and token is None:
-        raise Misused("no token", f"{url} was named without one", "Baton(url, token), or a profile's name")
-    return profile_from({name: value for name, value in given.items() if value})
+    if url is None or "://" not in url:
+        given = {"profile": url, "token": token, "agent": agent}
+        return profile_from({name: value for name, value in given.items() if value})
+    if not token:
+        raise Misused("no token", f"{address(url)} was named without one", "Baton(url, token), or a profile's name")
+    return Profile("", address(url), token, agent or "")

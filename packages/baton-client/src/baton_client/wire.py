@@ -14,7 +14,7 @@ import time
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from baton_client.core import MOST_BYTES, Answer, Request, decoded
+from baton_client.core import MOST_BYTES, Answer, Request, decoded, sound
 
 LOOPBACK = "127.0.0.1"
 _IDLE_CLOSED = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
@@ -26,7 +26,7 @@ class Wires:
 
     def __init__(self, url: str, token: str, agent: str) -> None:
         """``agent``: the program, as its ``User-Agent`` says it."""
-        self._url, self._token, self._agent = urlsplit(url), token, agent
+        self._url, self._token, self._agent = urlsplit(url), sound(token), agent
         self._idle: list[_Connection] = []
         self._is_closed = False
         self._lock = threading.Lock()

@@ -18,7 +18,8 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from baton_mcp.profile import ServerProfile, is_seen_on_its_way
+from baton_client.profiles import is_seen_on_its_way
+from baton_mcp.profile import ServerProfile
 
 # While all is heard, a look comes so many times as seldom: some news isn't rung for.
 SELDOMER = 18
