@@ -39,7 +39,7 @@ def test_a_review_is_asked_for_approved_done_and_waited_for(tenant: Tenant, page
         ThreadPoolExecutor(1) as pool,
     ):
         asked = pool.submit(page["ask_for_a_review"], scout)
-        while not (waiting := human.send(operations.list_tasks(state="needs"))["items"]):
+        while not (waiting := human.send(operations.list_tasks(state=["needs"]))["items"]):
             pass
         assert page["approve"](human, waiting[0]["id"]) == "delegated"
         page["review"](reviewer)

@@ -18,6 +18,7 @@ from baton_mcp.bell import Bell
 from baton_mcp.news_poller import NewsPoller
 from baton_mcp.profile import ServerProfile
 from support.fakes.fake_bell import FakeBell, fake_bell
+from support.fakes.httpx_wires import HttpxWires
 
 TOPICS = ("work:qa", "inbox:qa")
 SELDOM = 100.0  # a test that waits for it fails by its time
@@ -37,7 +38,9 @@ def made(url: str | None) -> Bell:
         return httpx2.Response(200, json={"url": url, "look_seconds": 540})
 
     http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-    return Bell(http, ServerProfile("https://baton.example", "baton_tok_secret"), TOPICS, answer_seconds=0.3)
+    return Bell(
+        HttpxWires(http), ServerProfile("https://baton.example", "baton_tok_secret"), TOPICS, answer_seconds=0.3
+    )
 
 
 @asynccontextmanager
@@ -175,6 +178,6 @@ def test_a_look_says_when_the_next_task_may_be_claimed() -> None:
 
     async def play() -> None:
         http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-        assert (await NewsPoller(http, "qa").look()).due_seconds == 3.5
+        assert (await NewsPoller(HttpxWires(http), "qa").look()).due_seconds == 3.5
 
     anyio.run(play)

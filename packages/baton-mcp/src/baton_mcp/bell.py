@@ -14,11 +14,13 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import anyio
-import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
+from baton_client.core import Request
+from baton_client.errors import NoAnswer
 from baton_client.profiles import is_seen_on_its_way
+from baton_mcp.mcp_connection import Api
 from baton_mcp.profile import ServerProfile
 
 # While all is heard, a look comes so many times as seldom: some news isn't rung for.
@@ -47,7 +49,7 @@ class Bell:
     """Listens to the topics, each over a connection of its own. That there is no bell, or that it can't be used, is
     said on standard error, once. ``answer_seconds``: so long the bell has for its answer."""
 
-    http: httpx2.AsyncClient
+    api: Api
     profile: ServerProfile
     topics: tuple[str, ...]
     answer_seconds: float = ANSWER_SECONDS
@@ -133,11 +135,11 @@ class Bell:
                 await wire.close()
 
     async def _found(self) -> tuple[str, float]:
-        """Returns the bell's address, and how often to look. Raises ``NoBell`` and ``httpx2.HTTPError``."""
-        response = await self.http.get("/bell")
-        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or response.status_code == 429:
-            response.raise_for_status()
-        match response.json() if response.status_code == HTTPStatus.OK else None:
+        """Returns the bell's address, and how often to look. Raises ``NoBell`` and ``NoAnswer``."""
+        answer = await self.api.send(Request("GET", "/bell"), self.answer_seconds)
+        if answer.status == 0 or answer.status == HTTPStatus.TOO_MANY_REQUESTS or answer.status >= 500:
+            raise NoAnswer(f"the API answers {answer.status}")
+        match answer.object if answer.status == HTTPStatus.OK else None:
             case {"url": str(url), **more}:
                 if is_seen_on_its_way(url.replace("ws", "http", 1)):
                     raise NoBell("the bell isn't encrypted")

@@ -30,17 +30,6 @@ class ServerProfile:
         parts = urlsplit(self.url)
         return parts.scheme == "http" and (parts.hostname or "").endswith(".localhost")
 
-    @property
-    def base_url(self) -> str:
-        """Returns where to connect to: not every resolver knows the names below ``localhost``."""
-        parts = urlsplit(self.url)
-        return parts._replace(netloc=f"127.0.0.1:{parts.port or 80}").geturl() if self.is_local else self.url
-
-    @property
-    def headers(self) -> dict[str, str]:
-        named = {"Host": urlsplit(self.url).netloc} if self.is_local else {}
-        return {"Authorization": f"Bearer {self.token}", **named}
-
 
 def profile_from(name: str | None, environment: Mapping[str, str] = os.environ) -> ServerProfile:
     """Returns the profile: BATON_URL, BATON_TOKEN and BATON_AGENT of the environment go before those of the named

@@ -84,11 +84,11 @@ async def _until_listed(door: McpConnection, every_seconds: float) -> None:
 async def serve(profile: ServerProfile, options: Options) -> None:
     """Answers until the client closes its end."""
     async with (
-        connection(profile) as http,
+        connection(profile) as api,
         stdio_server() as (read, write),
         anyio.create_task_group() as tasks,
     ):
-        door, listing = McpConnection(http, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
+        door, listing = McpConnection(api, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
         server = proxy(door, listing, SessionClaims(door, tasks), has_channel=options.channel)
 
         async def notify(method: str, params: dict[str, Any] | None = None) -> None:
@@ -101,8 +101,8 @@ async def serve(profile: ServerProfile, options: Options) -> None:
             async def send(each: News) -> None:
                 await notify(TOLD, asdict(each))
 
-            bell = Bell(http, profile, (f"work:{profile.agent}", f"inbox:{profile.agent}"))
-            watch = NewsPoller(http, profile.agent)
+            bell = Bell(api, profile, (f"work:{profile.agent}", f"inbox:{profile.agent}"))
+            watch = NewsPoller(api, profile.agent)
             tasks.start_soon(_watched, listing.listed, watch, send, bell, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
         told = server.create_initialization_options(NotificationOptions(tools_changed=True), capabilities)
