@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from baton_client import core, operations
+from baton_client.claims import Claiming, ClaimOrder
 from baton_client.core import Answer, Flow, Listen, Patience, Pause, Request, Send, Step
 from baton_client.errors import ClaimLost, NoAnswer, ServerFailed, StaleClaim, Unreadable
 from baton_client.polls import Again, LongPoll
@@ -108,3 +109,26 @@ def test_an_answer_that_has_not_changed_is_the_known_one() -> None:
     found, steps = played(again.get(request, PATIENCE), [Answer(304)])
     assert found == {"items": [1]}
     assert [each.request.headers["If-None-Match"] for each in steps if isinstance(each, Send)] == ["W/1"]
+
+
+def claiming(seconds: float | None) -> Flow[Any]:
+    return Claiming(ClaimOrder("qa", 60), PATIENCE).within(seconds, by_bell=True)
+
+
+def test_work_that_is_due_soon_is_listened_for_and_an_outage_is_waited_out() -> None:
+    none = Answer(204, {"baton-due-at": "2026-01-31T12:00:03Z"})
+    claim = Answer(200, json={"claim_id": "c"}, took=1)
+    found, steps = played(claiming(None), [none, Answer(200, took=3), *[Answer(why="reset", took=2)] * 9, claim])
+    assert [each.due_at for each in steps if isinstance(each, Listen)] == ["2026-01-31T12:00:03Z"]
+    sent = [each.request.key for each in steps if isinstance(each, Send)]
+    assert len({*sent[1:]}) == 1
+    assert found.since == 9 * 2 + 1 + sum(each.seconds for each in steps if isinstance(each, Pause))
+
+
+def test_an_outage_for_all_of_the_time_is_told_and_a_claim_that_is_over_is_asked_for_anew() -> None:
+    with pytest.raises(NoAnswer):
+        played(claiming(5), [Answer(why="reset", took=2)] * 4)
+    over = Answer(409, json={"code": "claim_over"})
+    _, steps = played(claiming(5), [over, Answer(200, json={"claim_id": "c"})])
+    first, second = (each.request.key for each in steps if isinstance(each, Send))
+    assert first != second

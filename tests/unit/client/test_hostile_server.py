@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from io import BufferedIOBase
 from threading import Event
 from typing import Any, Protocol
@@ -52,7 +51,7 @@ both = pytest.mark.parametrize("exchange", [by_threads, by_tasks])
 
 def dripping(wire: BufferedIOBase) -> None:
     with contextlib.suppress(OSError):
-        for each in b"HTTP/1.1 200 OK\r\nX: " + b"x" * 10_000:
+        for each in b"HTTP/1.1 200 OK\r\nX: " + b"x" * 60_000:
             wire.write(bytes([each]))
             wire.flush()
             Event().wait(0.005)
@@ -72,10 +71,8 @@ def cut(wire: BufferedIOBase) -> None:
 @both
 def test_a_slow_drip_ends_with_the_deadline(exchange: Exchange) -> None:
     with served(lambda _: dripping) as url:
-        begun_at = time.monotonic()
         answers = exchange(url, 0.1)
-    assert [each.status for each in answers] == [0, 0]
-    assert time.monotonic() - begun_at < 2.0
+    assert [(each.status, each.why) for each in answers] == [(0, "it didn't answer in time")] * 2
 
 
 @both

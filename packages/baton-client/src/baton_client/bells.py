@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Each is a thread and a connection; a principal has 50 connections, in all of its programs.
 MOST_BELLS = 8
+# What is due so soon may not have been rung for yet; of the rest a ring tells.
+SOON_SECONDS = 10.0
 
 
 class Bells:
@@ -35,6 +37,8 @@ class Bells:
         if bell is None:
             return Answer()
         try:
+            if step.due_at:
+                bell.expect(step.due_at, SOON_SECONDS)
             is_time = bell.wait(step.seconds)
         finally:
             self._put_back(step.topic, bell)

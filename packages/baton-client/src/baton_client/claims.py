@@ -78,26 +78,28 @@ class Claiming:
     order: ClaimOrder
     patience: Patience
     polls: LongPoll = field(init=False)
+    due_at: str = ""  # as the latest empty answer said
 
     def __post_init__(self) -> None:
         self.polls = LongPoll(self.patience)
 
     def within(self, seconds: float | None, *, by_bell: bool) -> Flow[Claimed | None]:
-        """Returns None once the seconds are over. Raises ``Refused``; an outage is waited out."""
+        """Returns None once the seconds are over. Raises ``Refused``. An outage is waited out; if it lasts for all of
+        the seconds, raises ``NoAnswer`` or ``ServerFailed``."""
         left, is_first = float("inf") if seconds is None else seconds, True
         while True:
             poll = 0.0 if is_first or by_bell or self.order.task_id else max(0.0, min(left, core.POLL_SECONDS))
             if by_bell and not is_first:
-                heard = yield Listen(f"work:{self.order.agent}", min(left, LOOK_SECONDS))
+                heard = yield Listen(f"work:{self.order.agent}", min(left, LOOK_SECONDS), self.due_at)
                 left -= heard.took
                 poll = 0.0 if heard.status else max(0.0, min(left, core.POLL_SECONDS))
-            found, took = yield from self._asked(poll)
+            found, took = yield from self._asked(poll, left)
             left -= took
             if found is not None or left <= 0 or self.order.task_id:
                 return found
             is_first = False
 
-    def _asked(self, poll: float) -> Flow[tuple[Claimed | None, float]]:
+    def _asked(self, poll: float, left: float) -> Flow[tuple[Claimed | None, float]]:
         key, took, since, misses = core.new_key(), 0.0, 0.0, 0
         if poll and self.polls.pause:
             yield Pause(self.polls.pause)
@@ -108,14 +110,18 @@ class Claiming:
             if poll and core.is_refused(answer.status, answer.code):
                 self.polls.pause = self.polls.backoff.pause_after_refusal(answer.retry_after)
                 return None, took
-            if answer.status not in {0, 408, *core.AGAIN}:
+            if answer.code == "claim_over":  # that of an attempt whose answer was lost for long
+                key, since = core.new_key(), 0.0
+                continue
+            misses += 1
+            is_clear = answer.status not in {0, 408, *core.AGAIN}
+            if is_clear or (took >= left and misses >= self.patience.attempts):
                 break
-            pause = min(self.patience.base_seconds * 2 ** min(misses, 10), LONGEST_PAUSE_SECONDS) * self.patience.drawn(
-                1.0, 1.25
-            )
-            pause, misses = max(pause, answer.retry_after), misses + 1
-            yield Pause(pause, answer.why or f"the API answers {answer.status}")
+            bound = min(self.patience.base_seconds * 2 ** min(misses - 1, 10), LONGEST_PAUSE_SECONDS)
+            pause = max(answer.retry_after, bound * self.patience.drawn(1.0, 1.25))
+            yield Pause(pause, f"the API answers {answer.status}" if answer.status else f"{answer.url} doesn't answer")
             took, since = took + pause, since + pause
+        self.due_at = answer.headers.get("baton-due-at", "")
         if poll:
             self.polls.pause = self.polls.backoff.pause_after_wait(poll, answer.took)
         body = core.body_of(answer)

@@ -99,10 +99,12 @@ class Pause(NamedTuple):
 
 
 class Listen(NamedTuple):
-    """Wait by the bell until it is time to look at a topic, or for so many seconds."""
+    """Wait by the bell until it is time to look at a topic, or for so many seconds. ``due_at``: when something is due,
+    if an empty answer said so."""
 
     topic: str
     seconds: float
+    due_at: str = ""
 
 
 Step = Send | Pause | Listen
