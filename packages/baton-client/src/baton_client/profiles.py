@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,10 +55,13 @@ def config_of(path: Path) -> ProfilesFile:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise Misused(f"{path} can be read by others", "it holds tokens", f"chmod 600 {path}")
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # takes a while to load, and most programs in the cloud have no file
+
+        found = tomllib.loads(text)
     except FileNotFoundError:
         return ProfilesFile()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+    except ValueError as exc:  # of the encoding, or of TOML
         raise Misused(f"{path} isn't TOML", str(exc), f"mend it, or remove it and call: {_INIT}") from exc
     except OSError as exc:
         raise Misused(f"{path} can't be read", exc.strerror or str(exc)) from exc
