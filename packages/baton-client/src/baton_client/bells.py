@@ -13,7 +13,7 @@ from baton_client.core import Answer, Listen
 from baton_client.profiles import Profile
 
 if TYPE_CHECKING:
-    from baton_client.bell import Bell
+    from baton_client.bell import Bell, BellTimes
 
 # Each is a thread and a connection; a principal has 50 connections, in all of its programs.
 MOST_BELLS = 8
@@ -24,8 +24,8 @@ SOON_SECONDS = 10.0
 class Bells:
     """For any number of threads."""
 
-    def __init__(self, profile: Profile, say: Callable[[str], None]) -> None:
-        self._profile, self._say, self._lock = profile, say, threading.Lock()
+    def __init__(self, profile: Profile, say: Callable[[str], None], times: BellTimes | None = None) -> None:
+        self._profile, self._say, self._times, self._lock = profile, say, times, threading.Lock()
         self._idle: dict[str, Bell] = {}
         self._in_use: dict[str, Bell | None] = {}
         self._is_there = importlib.util.find_spec("websockets") is not None
@@ -66,7 +66,7 @@ class Bells:
             if (bell := self._idle.pop(topic, None)) is None:
                 from baton_client.bell import Bell
 
-                bell = Bell(self._profile, topic, self._say)
+                bell = Bell(self._profile, topic, self._say, self._times)
             self._in_use[topic] = bell
             return bell
 
