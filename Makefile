@@ -41,9 +41,9 @@ $(env)/dev.stamp: requirements/dev.txt $(env)/uv.stamp
 	@touch $@
 
 # Our own packages, editable: apart, because pyproject.toml changes more often than the lock.
-$(env)/baton.stamp: pyproject.toml layers/baton/pyproject.toml packages/baton-mcp/pyproject.toml cli/pyproject.toml $(env)/dev.stamp
+$(env)/baton.stamp: pyproject.toml layers/baton/pyproject.toml packages/baton-client/pyproject.toml packages/baton-mcp/pyproject.toml cli/pyproject.toml $(env)/dev.stamp
 	@$(uv) pip install --quiet --no-deps --no-build-isolation --python $(env)/dev --editable . --editable layers/baton \
-	  --editable packages/baton-mcp --editable cli
+	  --editable packages/baton-client --editable packages/baton-mcp --editable cli
 	@touch $@
 
 $(env)/sam.stamp: requirements/sam.txt $(env)/uv.stamp
@@ -58,6 +58,10 @@ $(env)/node.stamp: requirements/node.txt $(env)/uv.stamp
 	$(call environment,node)
 	@touch $@
 
+$(env)/types.stamp: requirements/types.txt $(env)/uv.stamp
+	$(call environment,types)
+	@touch $@
+
 $(env)/console.stamp: requirements/console.txt $(env)/uv.stamp
 	$(call environment,console)
 	@touch $@
@@ -70,7 +74,7 @@ install: $(env)/uv.stamp ## put the commands baton and baton-mcp where your shel
 	  *) echo "next: export PATH=\"$$bin:\$$PATH\"    # your shell doesn't look there yet" ;; esac
 
 lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
-	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/console requirements/uv; do \
+	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/types requirements/console requirements/uv; do \
 	  echo "lock: $$name.txt"; \
 	  $(uv) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
@@ -160,7 +164,7 @@ planted: setup ## plant known bugs, one after the other: the simulation must fin
 paths: setup ## how many functions, files, frames and lines a marker, a claim, a completion and a tool call pass (OF=name: which)
 	@PYTHONPATH=tests $(bin)/python -m paths $(OF)
 
-check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes
+check: setup $(env)/node.stamp $(env)/types.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
@@ -169,6 +173,7 @@ check: setup $(env)/node.stamp ## lint, types (the console's too, where npm can 
 	@$(bin)/cfn-lint edge.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(sam) validate --lint
 	@$(bin)/python -m tools.docs.openapi --check
+	@$(bin)/python -m tools.docs.client_types --check
 	@$(bin)/python -m tools.docs.cli_reference --check
 	@$(bin)/python -m tools.docs.event_types --check
 	@$(bin)/python -m tools.docs.route_table --check
@@ -179,8 +184,9 @@ fmt: setup ## format the code and mend what ruff can mend
 	@$(bin)/ruff check --fix-only --quiet .
 	@$(bin)/ruff format .
 
-openapi: setup ## write docs/openapi.json, docs/cli.md, the table of routes and the lists of event types from the code
+openapi: setup $(env)/types.stamp ## write docs/openapi.json, baton-client's types, docs/cli.md, the table of routes and the lists of event types from the code
 	@$(bin)/python -m tools.docs.openapi
+	@$(bin)/python -m tools.docs.client_types
 	@$(bin)/python -m tools.docs.cli_reference
 	@$(bin)/python -m tools.docs.event_types
 	@$(bin)/python -m tools.docs.route_table

@@ -149,7 +149,9 @@ def test_the_readme_names_every_file_of_it(folder: Path) -> None:
 
 
 def test_the_wheels_are_the_commands(folder: Path) -> None:
-    assert [path.name.split("-")[0] for path in sorted((folder / "wheels").iterdir())] == ["baton_cli", "baton_mcp"]
+    assert [path.name.split("-")[0] for path in sorted((folder / "wheels").iterdir())] == [
+        *("baton_cli", "baton_client", "baton_mcp")
+    ]
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ import baton_cli
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.services.access.change_settings import change_settings
 from baton_cli.checkout import save_profiles
-from baton_cli.profiles import config_path
+from baton_client.profiles import config_path
 from support.worlds.deployed import Deployed
 from tools.admin.baton_admin import bootstrap
 

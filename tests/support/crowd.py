@@ -11,10 +11,10 @@ from itertools import count
 
 from baton.domain import errors
 from baton.domain.access.polls import Room
-from baton_cli.wait_backoff import is_refused
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
 from baton_cli.worker.poll_backoff import PollBackoff
 from baton_cli.worker.poller import POLL_SECONDS
+from baton_client.core import is_refused
 
 RESERVE = 50
 REQUESTS_PER_SECOND = 200

@@ -32,7 +32,7 @@ from tools.stack.packing import archive
 HOME = ROOT / ".baton" / "package"
 CODE = ("CodeUri", "ContentUri")
 COPIED = ("LICENSE", "edge.yaml", "packaging/README.md", "packaging/terraform/main.tf", "packaging/cdk/baton.ts")
-WHEELS = ("cli", "packages/baton-mcp")
+WHEELS = ("cli", "packages/baton-client", "packages/baton-mcp")
 ADMIN = (
     "__init__.py",
     *(f"admin/{name}.py" for name in ("__init__", "baton_admin", "verify_trail", "workspace_data")),

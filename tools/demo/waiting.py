@@ -6,8 +6,8 @@ import time
 from datetime import datetime
 from typing import Any
 
-from baton_cli.bell import Bell
-from baton_cli.profiles import Profile
+from baton_client.bell import Bell
+from baton_client.profiles import Profile
 from tools.demo.stage import Player, Refused, escalate, heading
 
 CLAIMS = "/agents/releaser/claims"

@@ -23,7 +23,7 @@ INTRODUCTION = """# The command line
 conversation, a worker. This page is made by `make openapi` from the program.
 
 ```console
-$ make install             # puts baton and baton-mcp in ~/.local/bin (or: pipx install ./cli, uv tool install ./cli)
+$ make install             # puts baton and baton-mcp in ~/.local/bin (or: uv tool install ./cli)
 $ baton up                 # the local stack, and its profiles; for a deployment: baton init
 $ baton handoff list
 ```

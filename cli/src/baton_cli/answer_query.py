@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from baton_cli.failures import Misused
+from baton_client.errors import Misused
 
 # The fields that name a thing, the most specific first.
 _NAMES = ("id", "checkpoint_id", "conversation_id", "handoff_id", "task_id", "slug", "work_type", "name")

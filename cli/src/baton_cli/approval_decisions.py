@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ApiRefusal
-from baton_cli.http_connection import HttpRequest
 from baton_cli.key_queue import KeyTerminal, says_yes
 from baton_cli.screen import Screen
 from baton_cli.screens import message
 from baton_cli.similar_tasks import Item, differences, like, lookalikes
 from baton_cli.trail_hashes import entries_of
+from baton_client.core import Request
+from baton_client.errors import Refused
 
 MOST_AT_ONCE = 25
 MOST_LOOKALIKES = 5
@@ -50,7 +50,7 @@ def handoff_of(app: CommandContext, item: Item) -> Item | None:
     """Returns what a task asks for; None if the profile may not read it."""
     try:
         found: Item = app.client.get(f"/handoffs/{item['handoff_id']}")
-    except ApiRefusal:
+    except Refused:
         return None
     return found
 
@@ -124,7 +124,7 @@ def approve_all(app: CommandContext, items: list[Item], purpose: str = "dispatch
     for start in range(0, len(items), MOST_AT_ONCE):
         part = items[start : start + MOST_AT_ONCE]
         wanted = [{"task_id": each["id"], **seen(each), "for": purpose} for each in part]
-        request = HttpRequest("POST", "/approvals", {"items": wanted}, f"{app.key}-{key}{start}")
+        request = Request[Any]("POST", "/approvals", {"items": wanted}, f"{app.key}-{key}{start}")
         answers += app.client.call(request)["items"]
     return answers
 

@@ -13,10 +13,10 @@ import click
 
 from baton_cli.approval_decisions import ShownApproval
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Misused
 from baton_cli.output import complain
 from baton_cli.question_decisions import ShownQuestion
 from baton_cli.screens.message import Cut
+from baton_client.errors import Misused
 
 ESCAPE = b"\x1b"
 # A key that is held down repeats faster than this; a person doesn't press one so fast.

@@ -20,11 +20,11 @@ from baton_cli.approval_decisions import (
     takes_as_it_is,
     tell_lookalikes,
 )
-from baton_cli.failures import ApiRefusal, Misused
-from baton_cli.http_connection import HttpRequest
 from baton_cli.key_queue import LOOKS, KeyQueue, says_yes
 from baton_cli.similar_tasks import Item, apart, like
 from baton_cli.state_words import said
+from baton_client.core import Request
+from baton_client.errors import Misused, Refused
 
 SHORT_HELP = "a approve · A all like it · d defer · x dismiss · v the rest · q quit · ? more"
 HELP = """a      approve: its agent may claim it once the undo window is over
@@ -62,7 +62,7 @@ class Queue(KeyQueue):
         queue if it still waits."""
         try:
             found = self.app.client.get(f"/tasks/{shown.item['id']}")
-        except ApiRefusal:
+        except Refused:
             found = {"state": "gone"}
         if found["state"] == "needs":
             self.items[0] = found
@@ -78,7 +78,7 @@ class Queue(KeyQueue):
     def _send(self, item: Item, verb: str, body: dict[str, Any]) -> None:
         self._steps += 1
         key = f"{self.app.key}-q{self._steps}"
-        changed = self.app.client.call(HttpRequest("POST", f"/tasks/{item['id']}/{verb}", body, key))
+        changed = self.app.client.call(Request[Any]("POST", f"/tasks/{item['id']}/{verb}", body, key))
         task = changed.get("task", changed)
         put_off = task["state"] == "needs" and task["deferred_until"]
         self.terminal.say(f"✓ {item['id']} is {f'put off until {put_off}' if put_off else said(task['state'])}")
@@ -94,7 +94,7 @@ class Queue(KeyQueue):
             return False
         try:
             self._send(shown.item, verb, seen(handoff))
-        except ApiRefusal as refusal:
+        except Refused as refusal:
             if refusal.code != "agent_changed":
                 raise
             if not takes_as_it_is(self.app, self.terminal, refusal.problem):
@@ -197,7 +197,7 @@ class Queue(KeyQueue):
     def _took_back(self, item: Item) -> bool:
         try:
             self._send(item, "undo", {})
-        except ApiRefusal as refusal:
+        except Refused as refusal:
             self.terminal.say(f"✗ {item['id']} stays approved: {refusal.what}: {refusal.why}")
             return False
         return True

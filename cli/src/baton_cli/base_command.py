@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Failure, Misused
+from baton_cli.failures import next_step_of
 from baton_cli.shell_completion import LAST, completed, profiles
+from baton_client.errors import BatonError, Misused
 
 
 def _note(name: str, fixed: str | None = None) -> Any:
@@ -100,9 +101,9 @@ class BaseCommand(click.Command):
             ctx.ensure_object(CommandContext).flags["last"] = "yes"
         try:
             return super().invoke(ctx)
-        except Failure as failure:
+        except BatonError as failure:
             usual = f"{ctx.command_path} --help" if isinstance(failure, Misused) else ""
-            failure.next_step = (failure.next_step or usual).replace("baton COMMAND", ctx.command_path)
+            failure.next_step = (next_step_of(failure) or usual).replace("baton COMMAND", ctx.command_path)
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from baton_cli.failures import Failure, Misused
-from baton_cli.profiles import Profile, save
+from baton_cli.failures import Failure
+from baton_client.errors import Misused
+from baton_client.profiles import Profile, save
 
 _PARTS = ("Makefile", "template.yaml", "tools/stack/stack.py")
 LOCAL = "local"

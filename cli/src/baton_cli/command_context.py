@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from baton_cli import times
 from baton_cli.output import Output
-from baton_cli.profiles import Profile, profile_from
+from baton_client.profiles import Profile, profile_from
 
 if TYPE_CHECKING:
-    from baton_cli.bell import Bell, BellTimes
-    from baton_cli.client import Client
+    from baton_client.bell import Bell, BellTimes
+    from baton_client.caller import Caller
 
 
 def _note(answer: object, is_whole: bool) -> None:
@@ -46,17 +46,17 @@ class CommandContext:
         return profile_from(self.flags)
 
     @cached_property
-    def client(self) -> Client:
+    def client(self) -> Caller:
         return self.client_for(self.profile)
 
-    def client_for(self, profile: Profile) -> Client:
-        from baton_cli.client import Client
+    def client_for(self, profile: Profile) -> Caller:
         from baton_cli.waiting_line import WaitingLine
+        from baton_client.caller import Caller
 
-        return Client(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
+        return Caller(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
 
     def bell(self, topic: str, times: BellTimes | None = None) -> Bell:
-        from baton_cli.bell import Bell
+        from baton_client.bell import Bell
 
         return Bell(self.profile, topic, self.out.say, times)
 

@@ -15,15 +15,15 @@ import click
 from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Misused
 from baton_cli.lazy import Nouns
 from baton_cli.request_commands import Param, RequestCommand
+from baton_client.errors import Misused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from baton_cli.client import Client
     from baton_cli.screen import Screen
+    from baton_client.caller import Caller
 
 USUAL_LIMIT, MOST_LOOKS = 25, 8
 METAVARS = {"slug": "AGENT", "name": "NAME", "work_type": "TYPE"}
@@ -122,8 +122,7 @@ def _body(call: RequestCommand, values: dict[str, Any], typed: dict[str, Any]) -
 
 def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *, is_whole: bool = False) -> Any:
     """Returns the answer to the request. ``is_whole``: all pages of a list, as one page."""
-    from baton_cli.client import with_query
-    from baton_cli.http_connection import HttpRequest
+    from baton_client.core import Request, with_query
 
     if is_whole:
         query = {name: value for name, value in asked.query.items() if value is not None}
@@ -131,11 +130,11 @@ def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *,
     if call.is_paged:
         return _filled(app.client, asked)
     key = app.key if call.takes_key else None
-    request = HttpRequest(call.method, with_query(asked.path, asked.query), asked.body, key)
+    request = Request[Any](call.method, with_query(asked.path, asked.query), asked.body, key)
     return app.client.call(request, repeatable=call.is_repeatable)
 
 
-def _filled(client: Client, asked: TypedRequest) -> Any:
+def _filled(client: Caller, asked: TypedRequest) -> Any:
     """Returns as many items as were asked for, of several pages if needed: a page may have fewer items than its
     limit."""
     query, pages = dict(asked.query), list[Any]()

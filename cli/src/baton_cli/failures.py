@@ -1,18 +1,18 @@
-"""Failures of a command: its exit code, and what it says.
+"""Failures of a command: the client's (``baton_client.errors``), and its own. Each has an exit code.
 
-Failure
-├── Misused          the command line or the profile is wrong; nothing was sent
-├── Unreachable      no answer of Baton's came
-├── TimedOut         an answer came, and what was waited for hasn't happened
-├── Interrupted      the person ended a wait that can be gone on with
-├── ClaimOver        a question's claim is over: no answer helps its worker any more
-└── ApiRefusal       Baton said no: the fields of its problem details
+BatonError
+├── Misused, NoAnswer, Unreadable, Refused
+└── Failure              the command's own
+    ├── TimedOut         an answer came, and what was waited for hasn't happened
+    ├── Interrupted      the person ended a wait that can be gone on with
+    └── ClaimOver        a question's claim is over: no answer helps its worker any more
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+
+from baton_client.errors import BatonError, Misused, NoAnswer, Refused
 
 
 class ExitCode(IntEnum):
@@ -29,22 +29,8 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-class Failure(Exception):
-    """``what`` happened, ``why``, and what to do about it (``next_step``)."""
-
+class Failure(BatonError):
     exit = ExitCode.FAILED
-
-    def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
-        super().__init__(what)
-        self.what, self.why, self.next_step = what, why, next_step
-
-
-class Misused(Failure):
-    exit = ExitCode.USAGE
-
-
-class Unreachable(Failure):
-    exit = ExitCode.REMOTE
 
 
 class TimedOut(Failure):
@@ -69,25 +55,23 @@ _EXIT_CODES = {
 }
 
 
-class ApiRefusal(Failure):
-    """``code``, ``detail``, ``errors`` and ``request_id`` are the problem's; AWS's own answers have none of them."""
+def exit_of(failure: BatonError) -> ExitCode:
+    match failure:
+        case Failure():
+            return failure.exit
+        case Misused():
+            return ExitCode.USAGE
+        case NoAnswer():
+            return ExitCode.REMOTE
+        case Refused(status=status):
+            return _EXIT_CODES.get(status, ExitCode.REMOTE if status >= 500 else ExitCode.FAILED)
+    return ExitCode.FAILED
 
-    def __init__(self, status: int, problem: dict[str, Any]) -> None:
-        self.status, self.problem = status, problem
-        self.code = str(problem.get("code") or "")
-        self.detail = str(problem.get("detail") or problem.get("message") or "")
-        self.errors: list[dict[str, Any]] = list(problem.get("errors") or [])
-        self.request_id = str(problem.get("request_id") or "")
-        title = str(problem.get("title") or f"the API answered {status}")
-        super().__init__(f"{title} ({status}{' ' if self.code else ''}{self.code})", self._why(), self._next_step())
-        self.exit = _EXIT_CODES.get(status, ExitCode.REMOTE if status >= 500 else ExitCode.FAILED)
 
-    def _why(self) -> str:
-        named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
-        missing = [f"- {each}" for each in self.problem.get("criteria") or []]
-        return "\n".join(filter(None, [self.detail, *(each for each in named if each not in self.detail), *missing]))
+def next_step_of(failure: BatonError) -> str:
+    """Returns what to do about it; of a refusal, by its code."""
+    if failure.next_step or not isinstance(failure, Refused):
+        return failure.next_step
+    from baton_cli.next_steps import after
 
-    def _next_step(self) -> str:
-        from baton_cli.next_steps import after
-
-        return after(self.status, self.code, self.problem)
+    return after(failure.status, failure.code, failure.problem)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ApiRefusal, Misused
+from baton_cli.failures import next_step_of
 from baton_cli.similar_tasks import Item
+from baton_client.errors import Misused, Refused
 
 _LEAVES = {"q", "\x04", "\x1b"}
 
@@ -56,9 +57,11 @@ class KeyQueue:
             try:
                 if self.verbs[key](self, shown):
                     return True
-            except (ApiRefusal, Misused) as refusal:
-                self.terminal.say(f"✗ {refusal.what}: {refusal.why}\n  next: {refusal.next_step or self.short_help}")
-                if isinstance(refusal, ApiRefusal):
+            except (Refused, Misused) as refusal:
+                self.terminal.say(
+                    f"✗ {refusal.what}: {refusal.why}\n  next: {next_step_of(refusal) or self.short_help}"
+                )
+                if isinstance(refusal, Refused):
                     self.look_again(shown)
                     return True
         return False

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from baton_cli.failures import Misused
 from baton_cli.shell_completion import LAST
+from baton_client.errors import Misused
 
 LAST_SECONDS = 12 * 3_600
 _OLD_SECONDS = 7 * 86_400

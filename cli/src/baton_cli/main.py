@@ -12,9 +12,10 @@ import click
 from baton_cli import VERSION
 from baton_cli.base_command import common
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ExitCode, Failure, Misused
+from baton_cli.failures import ExitCode, exit_of, next_step_of
 from baton_cli.lazy import LazyGroup
 from baton_cli.output import ReaderGone, complain
+from baton_client.errors import BatonError, Misused
 
 NOUNS = {
     "init": ("baton_cli.nouns.init", "Save an API's address and token as a profile, and try them."),
@@ -97,11 +98,11 @@ def run(arguments: list[str] | None = None, app: CommandContext | None = None) -
         return ExitCode.INTERRUPTED
     except ReaderGone:
         return ExitCode.OK
-    except Failure as failure:
-        if failure.exit == ExitCode.NOT_FOUND:
+    except BatonError as failure:
+        if exit_of(failure) == ExitCode.NOT_FOUND:
             failure.why = "\n".join(filter(None, [failure.why, _asked(app)]))
         complain(_told(failure))
-        return failure.exit
+        return exit_of(failure)
     except Exception as exc:  # noqa: BLE001 - the edge of the process
         complain(f"error: {type(exc).__name__}: {exc}\n  why: this is a bug of the command's\n  next: {_report()}")
         return ExitCode.FAILED
@@ -121,10 +122,10 @@ def _asked(app: CommandContext) -> str:
     return f"asked {f'as the profile {profile.name}' if profile.name else 'without a profile'} at {profile.url}"
 
 
-def _told(failure: Failure) -> str:
+def _told(failure: BatonError) -> str:
     parts = [f"error: {failure.what}"]
     parts += [f"  why: {each}" for each in failure.why.splitlines()]
-    parts += [f"  next: {each}" for each in failure.next_step.splitlines()]
+    parts += [f"  next: {each}" for each in next_step_of(failure).splitlines()]
     return "\n".join(parts)
 
 

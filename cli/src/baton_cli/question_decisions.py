@@ -8,12 +8,13 @@ from typing import Any
 
 from baton_cli import typed_values
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ExitCode, Failure, Misused
-from baton_cli.http_connection import HttpRequest
+from baton_cli.failures import ExitCode, Failure
 from baton_cli.question_wait import Question, path_of
 from baton_cli.screen import Screen
 from baton_cli.screens import question as screens
 from baton_cli.screens.message import Cut
+from baton_client.core import Request
+from baton_client.errors import Misused
 
 # What a person chooses by a number: a standing answer's reach, until when, and how many actions it approves.
 STANDING = {"1": "arguments 1h 1000", "2": "tool 7d 10"}
@@ -61,7 +62,7 @@ def decide(app: CommandContext, question: Question, outcome: str, **said: Any) -
     body = {"outcome": outcome, **{name: value for name, value in said.items() if value is not None}}
     if outcome == "approved":
         body.setdefault("digest", question["digest"])
-    decided: Question = app.client.call(HttpRequest("POST", f"{path_of(question)}/answer", body), repeatable=True)
+    decided: Question = app.client.call(Request[Any]("POST", f"{path_of(question)}/answer", body), repeatable=True)
     return decided
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from baton_cli import typed_values
-from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.key_queue import LOOKS, KeyQueue, KeyTerminal, says_yes
 from baton_cli.question_decisions import STANDING_HELP, ShownQuestion, answer_of, decide, standing_of, whole
 from baton_cli.question_wait import Question
 from baton_cli.screens.question import pretty
 from baton_cli.text import one_line
+from baton_client.errors import Misused, Refused
 
 SHORT_HELP = "a approve or answer · e other arguments · S for later ones too · x refuse · q quit · ? more"
 HELP = """a      approve the action, for exactly these arguments; or answer the question
@@ -44,7 +44,7 @@ class QuestionQueue(KeyQueue):
         while self.items:
             try:
                 question = whole(self.app, self.items[0])
-            except ApiRefusal as refusal:
+            except Refused as refusal:
                 self.terminal.say(f"✗ {self.items.pop(0)['id']}: {refusal.what}")
                 continue
             if question["outcome"] != "open":

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton_cli import times
-from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ClaimOver, ExitCode
-from baton_cli.http_connection import HttpRequest
+from baton_client.core import Request, with_query
 
 Question = dict[str, Any]
 LONGEST_PAUSE_SECONDS = 20.0  # between two heartbeats
@@ -53,7 +52,7 @@ class HeldWait:
         if question["outcome"] != "open":
             return question
         task_id, pause = question["task_id"], self._pause(question)
-        heartbeat = HttpRequest("POST", f"/tasks/{task_id}/heartbeat", {"claim_id": self.claim_id})
+        heartbeat = Request[Any]("POST", f"/tasks/{task_id}/heartbeat", {"claim_id": self.claim_id})
         beat_at = time.monotonic() + pause
         with self.app.bell(f"task:{task_id}") as bell:
             bell.expect(question["until"])
@@ -79,8 +78,8 @@ class HeldWait:
         left = (times.parsed(question["until"]) - self.app.clock()).total_seconds()
         seconds = round(max(0.0, min(longest, max(left, 0.5))), 1)
         path, query = f"/tasks/{question['task_id']}/events", {"after": self._after, "limit": MOST}
-        wait = HttpRequest("GET", with_query(f"{path}/wait", {**query, "timeout": seconds}))
-        self._after = self.app.client.wait(wait, HttpRequest("GET", with_query(path, query)), seconds)["next_after"]
+        wait = Request[Any]("GET", with_query(f"{path}/wait", {**query, "timeout": seconds}))
+        self._after = self.app.client.wait(wait, Request[Any]("GET", with_query(path, query)), seconds)["next_after"]
 
 
 def claim_over(task_id: str) -> ClaimOver:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from baton_cli.bell import Bell, BellTimes
 from baton_cli.command_context import CommandContext
+from baton_client.bell import Bell, BellTimes
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen

@@ -19,12 +19,12 @@ PATIENCE_SECONDS = 2.0
 
 
 def profiles(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from baton_cli.failures import Failure
-    from baton_cli.profiles import config_of, config_path
+    from baton_client.errors import BatonError
+    from baton_client.profiles import config_of, config_path
 
     try:
         found = config_of(config_path()).profiles
-    except Failure:
+    except BatonError:
         return []
     return [CompletionItem(name, help=each.get("url")) for name, each in found.items() if name.startswith(incomplete)]
 
@@ -62,18 +62,18 @@ def _last(incomplete: str) -> list[CompletionItem]:
 
 def _items(context: click.Context, path: str) -> list[dict[str, Any]]:
     """Returns the first page of a list, if it is answered soon."""
-    from baton_cli.client import Client
     from baton_cli.command_context import CommandContext
-    from baton_cli.failures import Failure
+    from baton_client.caller import Caller
+    from baton_client.errors import BatonError
 
     app: CommandContext = context.ensure_object(CommandContext)
     try:
-        client = Client(app.profile)
+        client = Caller(app.profile)
         try:
             reply = client.request("GET", path, timeout=PATIENCE_SECONDS)
         finally:
             client.close()
-    except Failure:
+    except BatonError:
         return []
     return reply.json["items"] if reply.status == 200 and isinstance(reply.json, dict) else []
 

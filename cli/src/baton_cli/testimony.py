@@ -19,9 +19,9 @@ from datetime import timedelta
 from typing import IO, Any
 
 from baton_cli import times, trail_hashes
-from baton_cli.client import Client
 from baton_cli.failures import Failure
 from baton_cli.testimony_decisions import entries_of_trail
+from baton_client.caller import Caller
 
 Entry = dict[str, Any]
 SPEC = "testimony-record/0.2"
@@ -47,7 +47,7 @@ def written(entry: Entry) -> str:
     return json.dumps(entry, sort_keys=True, separators=(",", ":"))
 
 
-def record(client: Client, since: str, until: str) -> Iterator[Entry]:
+def record(client: Caller, since: str, until: str) -> Iterator[Entry]:
     """Yields the record's entries: of the tasks that were made since then, of what happened until then. Raises
     ``Failure`` for a trail that is broken, and if nothing was decided."""
     last, covered, digest = START, list[str](), hashlib.sha256()
@@ -68,7 +68,7 @@ def record(client: Client, since: str, until: str) -> Iterator[Entry]:
     yield {**integrity, "x-baton-chain": link(last, integrity)}
 
 
-def _decided(client: Client, since: str, until: str) -> Iterator[Entry]:
+def _decided(client: Caller, since: str, until: str) -> Iterator[Entry]:
     """Yields the entries of each task, day by day."""
     for task_id in _tasks(client, since, until):
         trail = list(trail_hashes.entries_of(client, task_id))
@@ -79,7 +79,7 @@ def _decided(client: Client, since: str, until: str) -> Iterator[Entry]:
         yield from ({"spec": SPEC, **entry} for entry in entries_of_trail(task_id, known))
 
 
-def _tasks(client: Client, since: str, until: str) -> Iterator[str]:
+def _tasks(client: Caller, since: str, until: str) -> Iterator[str]:
     day = times.parsed(since).date()
     while day <= times.parsed(until).date():
         for page in client.pages("/tasks", {"day": day.isoformat(), "limit": 100}):

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from baton_cli import trail_hashes
-from baton_cli.client import Client
-from baton_cli.failures import Misused
 from baton_cli.testimony import START, Entry, link, record
+from baton_client.caller import Caller
+from baton_client.errors import Misused
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 Problem = tuple[int, str | None, str]
 
 
-def of_file(client: Client, path: str) -> dict[str, Any]:
+def of_file(client: Caller, path: str) -> dict[str, Any]:
     """Returns ``intact``, the number of ``entries``, and for a changed record the line it is ``broken_at``, the
     ``entry`` there, and the ``problem``. Raises ``Misused`` for a file that can't be read, and as ``record`` does."""
     trail = _trail_in(path)
@@ -37,7 +37,7 @@ def _trail_in(path: str) -> list[Entry] | None:
     return events if is_trail else None
 
 
-def _of_trail(client: Client, trail: list[Entry]) -> Problem | None:
+def _of_trail(client: Caller, trail: list[Entry]) -> Problem | None:
     """Returns the first entry that isn't chained to those before it, or that the trail doesn't tell so."""
     if (broken := trail_hashes.broken_at(trail)) is not None:
         return broken[0], None, broken[1]
@@ -45,7 +45,7 @@ def _of_trail(client: Client, trail: list[Entry]) -> Problem | None:
     return _otherwise(trail, islice(trail_hashes.entries_of(client, str(task_id)), len(trail)))
 
 
-def _of_record(client: Client, path: str) -> tuple[int, Problem | None]:
+def _of_record(client: Caller, path: str) -> tuple[int, Problem | None]:
     """Returns the number of lines, and the first one that isn't chained to those before it, for which nothing but the
     file is needed; or that the trails don't tell so."""
     last, scope, number = START, None, 0

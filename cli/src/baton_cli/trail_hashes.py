@@ -11,13 +11,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from baton_cli.client import Client
+from baton_client.caller import Caller
 
 _START = "0" * 64
 _PAGE = 100
 
 
-def entries_of(client: Client, task_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
+def entries_of(client: Caller, task_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
     """Yields a trail's entries from a number on, as they are read."""
     while True:
         page = client.get(f"/tasks/{task_id}/events", {"after": after, "limit": _PAGE})

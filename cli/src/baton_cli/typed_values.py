@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_cli import times
-from baton_cli.failures import Misused
+from baton_client.errors import Misused
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 

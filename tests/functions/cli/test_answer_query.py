@@ -13,7 +13,7 @@ from click.shell_completion import BashComplete
 
 from baton_cli.command_context import CommandContext
 from baton_cli.main import cli
-from baton_cli.profiles import Profile, config_path, save
+from baton_client.profiles import Profile, config_path, save
 from functions.cli.conftest import Terminal
 from support.worlds.world import agent, human
 

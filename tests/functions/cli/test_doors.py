@@ -13,7 +13,7 @@ import pytest
 from baton.domain.access.principal import Principal
 from baton_cli import times
 from baton_cli.nouns import mcp
-from baton_cli.profiles import config_of, config_path
+from baton_client.profiles import config_of, config_path
 from functions.cli.conftest import Terminal
 from support.values.tokens import bearer
 from support.worlds.world import agent, human

@@ -11,8 +11,8 @@ from threading import Thread
 
 import pytest
 
-from baton_cli.bell import MAX_BYTES, Bell, BellTimes, ahead_seconds
-from baton_cli.profiles import Profile
+from baton_client.bell import MAX_BYTES, Bell, BellTimes, ahead_seconds
+from baton_client.profiles import Profile
 from support.fakes.fake_bell import FakeBell, fake_bell
 from support.scripted_api import ScriptedApi
 

@@ -14,10 +14,11 @@ from threading import Event
 import pytest
 
 import baton_cli
-from baton_cli.client import Client, Patience
 from baton_cli.command_context import CommandContext
 from baton_cli.main import run
 from baton_cli.output import may_ask
+from baton_client.caller import Caller
+from baton_client.core import Patience
 from support.scripted_api import Answer, ScriptedApi
 
 ESCAPES = "red \x1b[31m bell \x07 c1 \x9b title \x1b]0;x\x07 turned \u202e end"
@@ -224,8 +225,8 @@ def test_a_server_that_is_closed_ends_with_5(
 ) -> None:
     class Impatient(CommandContext):
         @cached_property
-        def client(self) -> Client:
-            return Client(self.profile, Patience(attempts=1))
+        def client(self) -> Caller:
+            return Caller(self.profile, Patience(attempts=1))
 
     monkeypatch.setenv("BATON_URL", "http://127.0.0.1:9")
     assert run(["agents", "list"], Impatient()) == 5

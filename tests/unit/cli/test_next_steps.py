@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from baton.domain import errors
-from baton_cli.failures import ApiRefusal
+from baton_cli.failures import next_step_of
+from baton_client.errors import Refused
 from rest.errors import status_of
 from support.values.command_lines import COMMANDS
 
@@ -19,8 +20,8 @@ def kinds(of: type[errors.BatonError] = errors.BatonError) -> Iterator[type[erro
         yield from kinds(each)
 
 
-def refusal_of(kind: type[errors.BatonError]) -> ApiRefusal:
-    return ApiRefusal(status_of(kind.__new__(kind)), {"code": kind.code})
+def refusal_of(kind: type[errors.BatonError]) -> Refused:
+    return Refused(status_of(kind.__new__(kind)), {"code": kind.code})
 
 
 KINDS = sorted(set(kinds()), key=lambda kind: kind.__name__)
@@ -28,21 +29,21 @@ KINDS = sorted(set(kinds()), key=lambda kind: kind.__name__)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_refusal_names_a_next_step(kind: type[errors.BatonError]) -> None:
-    assert refusal_of(kind).next_step
+    assert next_step_of(refusal_of(kind))
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 502, 503])
 def test_so_does_an_answer_without_a_code(status: int) -> None:
-    assert ApiRefusal(status, {}).next_step
+    assert next_step_of(Refused(status, {}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_next_step_names_only_commands_that_there_are(kind: type[errors.BatonError]) -> None:
-    for noun, verb in re.findall(r"baton ([a-z-]+)(?: ([a-z-]+))?", refusal_of(kind).next_step):
+    for noun, verb in re.findall(r"baton ([a-z-]+)(?: ([a-z-]+))?", next_step_of(refusal_of(kind))):
         assert noun in COMMANDS or f"{noun} {verb}" in COMMANDS
 
 
 def test_a_next_step_names_the_task_that_was_refused() -> None:
-    refused = ApiRefusal(409, {"code": "revision_changed", "task_id": "task_7"})
-    assert refused.next_step.endswith("baton tasks show task_7")
-    assert ApiRefusal(409, {"code": "revision_changed"}).next_step.endswith("baton tasks show TASK")
+    refused = Refused(409, {"code": "revision_changed", "task_id": "task_7"})
+    assert next_step_of(refused).endswith("baton tasks show task_7")
+    assert next_step_of(Refused(409, {"code": "revision_changed"})).endswith("baton tasks show TASK")

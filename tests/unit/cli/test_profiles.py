@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from baton_cli.failures import Misused
-from baton_cli.profiles import Profile, address, config_of, config_path, forget, profile_from, save
+from baton_client.errors import Misused
+from baton_client.profiles import Profile, address, config_of, config_path, forget, profile_from, save
 
 FILE = """default = "local"
 [profiles.local]

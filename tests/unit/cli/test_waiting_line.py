@@ -8,11 +8,11 @@ from threading import Event
 
 import pytest
 
-from baton_cli.client import Client
 from baton_cli.main import run
 from baton_cli.output import Output
-from baton_cli.profiles import Profile
 from baton_cli.waiting_line import WaitingLine
+from baton_client.caller import Caller
+from baton_client.profiles import Profile
 from support.scripted_api import Answer, ScriptedApi
 
 AT_ONCE, NEVER = 0.0, 3600.0
@@ -37,8 +37,8 @@ class Terminal(io.StringIO):
         return written
 
 
-def client_to(api: ScriptedApi, out: Output, quiet_seconds: float) -> closing[Client]:
-    return closing(Client(Profile("p", api.url, ""), during=WaitingLine(out, quiet_seconds).for_answer))
+def client_to(api: ScriptedApi, out: Output, quiet_seconds: float) -> closing[Caller]:
+    return closing(Caller(Profile("p", api.url, ""), during=WaitingLine(out, quiet_seconds).for_answer))
 
 
 def test_a_command_says_that_it_waits_until_it_has_its_answer(

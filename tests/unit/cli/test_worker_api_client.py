@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from baton_cli.client import Client
-from baton_cli.profiles import Profile
 from baton_cli.worker.api_client import AnswerKind, post
+from baton_client.caller import Caller
+from baton_client.profiles import Profile
 from support.scripted_api import Answer, ScriptedApi
 
 PORTAL = Answer(200, "<html>Sign in to this network</html>")
@@ -26,7 +26,7 @@ PORTAL = Answer(200, "<html>Sign in to this network</html>")
 )
 def test_only_what_baton_answers_is_taken_for_done(scripted: ScriptedApi, answer: Answer, heard: AnswerKind) -> None:
     scripted.will(answer)
-    client = Client(Profile("", scripted.url, "baton_tok_secret"))
+    client = Caller(Profile("", scripted.url, "baton_tok_secret"))
     told = post(client, "/tasks/t/complete", {}, key="k").kind
     client.close()
     assert (told, len(scripted.asked)) == (heard, 1)

@@ -9,13 +9,14 @@ import pytest
 
 from baton_cli.worker import checkpoints
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
-from baton_cli.worker.lease import Lease
+from baton_cli.worker.lease import limits
 from baton_cli.worker.poll_backoff import PollBackoff
 from baton_cli.worker.poller import poll_seconds
 from baton_cli.worker.program import TimeLimits
 from baton_cli.worker.report import ClaimReport
 from baton_cli.worker.request_schedule import KeyedRequest, RequestKind, RequestSchedule
 from baton_cli.worker.watchdog import TimeOrders
+from baton_client.lease import Lease
 
 REPORT = ClaimReport("complete")
 CHECKPOINT = KeyedRequest({"step_name": "a", "state": {}}, "k")
@@ -44,8 +45,8 @@ def test_heartbeats_that_fail_extend_nothing_and_come_more_slowly() -> None:
 
 def test_program_gets_term_a_fifth_of_the_lease_before_its_end_and_is_killed_at_its_end() -> None:
     lease = Lease.taken(15, asked_at=100)
-    assert lease.limits(math.inf, grace_seconds=10) == TimeLimits(112, 115)
-    assert lease.limits(105, grace_seconds=4) == TimeLimits(105, 109)
+    assert limits(lease, math.inf, grace_seconds=10) == TimeLimits(112, 115)
+    assert limits(lease, 105, grace_seconds=4) == TimeLimits(105, 109)
 
 
 def test_checkpoints_go_before_the_report_and_heartbeats_before_both() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from baton_cli.failures import Misused
-from baton_cli.profiles import Profile
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.routes_file import seconds, works_of
+from baton_client.errors import Misused
+from baton_client.profiles import Profile
 
 USUAL = AgentWork(agent="", command=(), profile=Profile("", "http://a", "t"), worker="w")
 

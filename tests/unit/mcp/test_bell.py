@@ -13,11 +13,18 @@ import anyio
 import httpx2
 import pytest
 
+from baton_client.bell import BellTimes
+from baton_client.bells import Bells
+from baton_client.core import Listen
+from baton_client.profiles import Profile
 from baton_mcp import bell as module
 from baton_mcp.bell import Bell
 from baton_mcp.news_poller import NewsPoller
 from baton_mcp.profile import ServerProfile
+from baton_mcp.serve import bells
 from support.fakes.fake_bell import FakeBell, fake_bell
+from support.fakes.httpx_wires import HttpxWires
+from support.scripted_api import ScriptedApi, scripted_api
 
 TOPICS = ("work:qa", "inbox:qa")
 SELDOM = 100.0  # a test that waits for it fails by its time
@@ -26,18 +33,23 @@ SELDOM = 100.0  # a test that waits for it fails by its time
 @pytest.fixture
 def tower(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBell]:
     monkeypatch.setattr(module, "SETTLE_SECONDS", 0.0)
-    monkeypatch.setattr(module, "LONGEST_PAUSE_SECONDS", 0.05)
-    monkeypatch.setattr(module, "NO_BELL_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(module, "AWAY_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(module, "LISTEN_SECONDS", 0.3)
     with fake_bell() as made:
         yield made
 
 
-def made(url: str | None) -> Bell:
-    def answered(_request: httpx2.Request) -> httpx2.Response:
-        return httpx2.Response(200, json={"url": url, "look_seconds": 540})
+@pytest.fixture
+def scripted() -> Iterator[ScriptedApi]:
+    with scripted_api() as api:
+        yield api
 
-    http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-    return Bell(http, ServerProfile("https://baton.example", "baton_tok_secret"), TOPICS, answer_seconds=0.3)
+
+@pytest.fixture
+def bell(scripted: ScriptedApi, tower: FakeBell) -> Bell:
+    scripted.bell = tower.url
+    quick = {"answer": 0.3, "settle": 0.0, "retry": 0.01, "longest_retry": 0.05, "no_bell": 0.05, "longest": 0.01}
+    return Bell(Bells(Profile("", scripted.url, "baton_tok_secret"), lambda _said: None, BellTimes(**quick)), TOPICS)
 
 
 @asynccontextmanager
@@ -52,9 +64,8 @@ async def listening(tower: FakeBell, bell: Bell) -> AsyncIterator[None]:
         tasks.cancel_scope.cancel()
 
 
-def test_it_listens_to_its_topics_with_its_token_and_sleeps_until_it_is_rung(tower: FakeBell) -> None:
+def test_it_listens_to_its_topics_with_its_token_and_sleeps_until_it_is_rung(tower: FakeBell, bell: Bell) -> None:
     async def play() -> None:
-        bell = made(tower.url)
         async with listening(tower, bell):
             assert {each.path for each in tower.handshakes} == {f"/live?listen={topic}" for topic in TOPICS}
             assert {each.headers["Authorization"] for each in tower.handshakes} == {"Bearer baton_tok_secret"}
@@ -70,9 +81,8 @@ def test_it_listens_to_its_topics_with_its_token_and_sleeps_until_it_is_rung(tow
     anyio.run(play)
 
 
-def test_it_is_woken_when_something_is_known_to_be_due(tower: FakeBell) -> None:
+def test_it_is_woken_when_something_is_known_to_be_due(tower: FakeBell, bell: Bell) -> None:
     async def play() -> None:
-        bell = made(tower.url)
         async with listening(tower, bell):
             with anyio.fail_after(20):
                 await bell.wait(SELDOM, due_seconds=0.1)
@@ -80,11 +90,8 @@ def test_it_is_woken_when_something_is_known_to_be_due(tower: FakeBell) -> None:
     anyio.run(play)
 
 
-def test_without_a_bell_it_looks_as_often_as_said_and_says_so_once(
-    tower: FakeBell, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async def play(url: str | None) -> None:
-        bell = made(url)
+def test_without_a_bell_it_looks_as_often_as_said(scripted: ScriptedApi, bell: Bell) -> None:
+    async def play() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(bell.run)
             begun_at = time.monotonic()
@@ -93,19 +100,23 @@ def test_without_a_bell_it_looks_as_often_as_said_and_says_so_once(
             assert 0.25 < time.monotonic() - begun_at < 20
             tasks.cancel_scope.cancel()
 
-    for url in (None, "ws://bell.example.com/live", "ws://127.0.0.1:9/live"):
-        anyio.run(play, url)
-        assert capsys.readouterr().err.count("looking each few seconds") == 1
+    scripted.bell = None
+    anyio.run(play)
+
+
+def test_that_there_is_no_bell_is_said_once(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
+    made = bells(ServerProfile(scripted.url, "t"))
+    for topic in TOPICS:
+        assert not made.wait(Listen(topic, 5)).status
+    made.close()
+    assert capsys.readouterr().err.count("baton-mcp: ") == 1
 
 
 @pytest.mark.parametrize("how", ["refused", "silent"])
-def test_a_bell_that_refuses_or_is_silent_is_none_until_it_answers(
-    tower: FakeBell, how: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bell_that_refuses_or_is_silent_is_none_until_it_answers(tower: FakeBell, bell: Bell, how: str) -> None:
     tower.refused, tower.is_silent = (403 if how == "refused" else 0), how == "silent"
 
     async def play() -> None:
-        bell = made(tower.url)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(bell.run)
             while len(tower.handshakes) < 4:
@@ -117,12 +128,10 @@ def test_a_bell_that_refuses_or_is_silent_is_none_until_it_answers(
             tasks.cancel_scope.cancel()
 
     anyio.run(play)
-    assert capsys.readouterr().err.count("looking each few seconds") == 1
 
 
-def test_a_lost_connection_is_looked_for_at_once_and_made_again(tower: FakeBell) -> None:
+def test_a_lost_connection_is_looked_for_at_once_and_made_again(tower: FakeBell, bell: Bell) -> None:
     async def play() -> None:
-        bell = made(tower.url)
         async with listening(tower, bell):
             threading.Thread(target=tower.drop).start()
             with anyio.fail_after(20):
@@ -133,9 +142,8 @@ def test_a_lost_connection_is_looked_for_at_once_and_made_again(tower: FakeBell)
 
 
 @pytest.mark.parametrize("said", ["", "[]", "[" * 4000, '{"ring": 7}', '{"ring": "work:another"}', b"\xff", "x" * 5000])
-def test_what_cannot_be_read_is_no_ring_and_no_end(tower: FakeBell, said: str | bytes) -> None:
+def test_what_cannot_be_read_is_no_ring_and_no_end(tower: FakeBell, bell: Bell, said: str | bytes) -> None:
     async def play() -> None:
-        bell = made(tower.url)
         async with listening(tower, bell):
             tower.say(said)
             with anyio.move_on_after(0.3):
@@ -148,9 +156,8 @@ def test_what_cannot_be_read_is_no_ring_and_no_end(tower: FakeBell, said: str | 
     anyio.run(play)
 
 
-def test_a_flood_of_rings_makes_few_looks(tower: FakeBell) -> None:
+def test_a_flood_of_rings_makes_few_looks(tower: FakeBell, bell: Bell) -> None:
     async def play() -> None:
-        bell = made(tower.url)
         async with listening(tower, bell):
             looks = 0
             with anyio.move_on_after(2.5):
@@ -175,6 +182,6 @@ def test_a_look_says_when_the_next_task_may_be_claimed() -> None:
 
     async def play() -> None:
         http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-        assert (await NewsPoller(http, "qa").look()).due_seconds == 3.5
+        assert (await NewsPoller(HttpxWires(http), "qa").look()).due_seconds == 3.5
 
     anyio.run(play)

@@ -11,6 +11,7 @@ from mcp import MCPError
 
 from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered
 from baton_mcp.news_poller import MOST_PAGES, NewsPoller
+from support.fakes.httpx_wires import HttpxWires
 
 PROBLEM = {"code": "rate_limited", "detail": "Too many requests."}
 
@@ -27,7 +28,9 @@ def at(answer: httpx2.Response | Exception) -> httpx2.AsyncClient:
 
 
 def asked(answer: httpx2.Response | Exception) -> dict[str, Any]:
-    return asyncio.run(McpConnection(at(answer), "all").ask("tools/call", {"name": "get_task", "arguments": {}}))
+    return asyncio.run(
+        McpConnection(HttpxWires(at(answer)), "all").ask("tools/call", {"name": "get_task", "arguments": {}})
+    )
 
 
 def error(status: int, code: int, data: Any = None, **headers: str) -> httpx2.Response:
@@ -44,8 +47,8 @@ def test_a_result_is_passed_on() -> None:
 @pytest.mark.parametrize(
     ("answer", "said", "step"),
     [
-        (httpx2.ConnectError("no route"), "ConnectError", "call again"),
-        (httpx2.ReadTimeout("late"), "ReadTimeout", "call again"),
+        (httpx2.ConnectError("no route"), "doesn't answer.", "call again"),
+        (httpx2.ReadTimeout("late"), "doesn't answer.", "call again"),
         (httpx2.Response(503, json={"message": "Service Unavailable"}), "HTTP 503", "call again"),
         (httpx2.Response(200, text="<html>"), "HTTP 200", "call again"),
         (httpx2.Response(404, text="<html>"), "HTTP 404", ASK),
@@ -84,6 +87,6 @@ def test_a_long_inbox_is_read_to_its_end_and_no_list_without_end() -> None:
         return httpx2.Response(200, json={"items": [item], "next_cursor": None if is_last else str(page + 1)})
 
     http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-    look = asyncio.run(NewsPoller(http, "coder").look())
+    look = asyncio.run(NewsPoller(HttpxWires(http), "coder").look())
     assert list(look.ended) == ["item-0", "item-1", "item-2"]
     assert asked_for.count("/agents/coder/pending") == asked_for.count("/handoffs") == MOST_PAGES == len(look.waiting)

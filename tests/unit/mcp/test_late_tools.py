@@ -16,6 +16,7 @@ import pytest
 
 from baton_mcp.mcp_connection import McpConnection, Unanswered
 from baton_mcp.serve import ToolListing
+from support.fakes.httpx_wires import HttpxWires
 from support.worlds.stdio_program import environment
 
 TOOLS = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
@@ -33,7 +34,7 @@ def answering(*answers: httpx2.Response | Exception) -> McpConnection:
         return answer
 
     http = httpx2.AsyncClient(base_url="https://baton.example", transport=httpx2.MockTransport(answered))
-    return McpConnection(http, "usual")
+    return McpConnection(HttpxWires(http), "usual")
 
 
 async def told(door: McpConnection) -> list[str]:

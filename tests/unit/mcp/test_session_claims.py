@@ -12,6 +12,7 @@ import pytest
 from baton_mcp import session_claims as module
 from baton_mcp.mcp_connection import McpConnection
 from baton_mcp.session_claims import SessionClaims
+from support.fakes.httpx_wires import HttpxWires
 
 CLAIMED: dict[str, Any] = {
     "structuredContent": {"task_id": "task_1", "claim_id": "clm_1", "lease_seconds": 300},
@@ -44,7 +45,7 @@ class Api:
     @property
     def door(self) -> McpConnection:
         http = httpx2.AsyncClient(base_url="http://baton.test", transport=httpx2.MockTransport(self.answer))
-        return McpConnection(http, "usual")
+        return McpConnection(HttpxWires(http), "usual")
 
 
 async def settled() -> None:

@@ -13,6 +13,7 @@ import pytest
 from baton_mcp import waits as module
 from baton_mcp.mcp_connection import McpConnection, Refused, Unanswered
 from baton_mcp.waits import call_tool
+from support.fakes.httpx_wires import HttpxWires
 
 NOTHING, WORK = {"claimed": False}, {"claimed": True, "task_id": "task_1"}
 
@@ -34,7 +35,7 @@ class Door:
     def call(self, name: str, arguments: dict[str, Any], **options: Callable[[], bool]) -> Any:
         async def play() -> Any:
             http = httpx2.AsyncClient(base_url="http://baton.test", transport=httpx2.MockTransport(self.answer))
-            found = await call_tool(McpConnection(http, "usual"), name, arguments, **options)
+            found = await call_tool(McpConnection(HttpxWires(http), "usual"), name, arguments, **options)
             return found["structuredContent"]
 
         return anyio.run(play)

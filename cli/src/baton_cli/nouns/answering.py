@@ -11,11 +11,11 @@ from baton_cli import question_decisions as decisions
 from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Misused
-from baton_cli.http_connection import HttpRequest
 from baton_cli.request_commands import RequestCommand
 from baton_cli.screens import question as screens
 from baton_cli.screens.message import Cut
+from baton_client.core import Request
+from baton_client.errors import Misused
 
 STANDING = RequestCommand(
     "standing",
@@ -81,8 +81,8 @@ def answer(app: CommandContext, /, question: str, task: str | None, **said: Any)
 @click.pass_obj
 def revoke(app: CommandContext, standing: str, task: str | None, reason: str | None) -> None:
     """Take a standing answer back, and what it approved that wasn't begun; or one approval that wasn't begun."""
-    request = HttpRequest("DELETE", f"/standing-answers/{standing}")
+    request = Request[Any]("DELETE", f"/standing-answers/{standing}")
     if task is not None:
-        request = HttpRequest("POST", f"/tasks/{task}/questions/{standing}/revoke", {"reason": reason})
+        request = Request[Any]("POST", f"/tasks/{task}/questions/{standing}/revoke", {"reason": reason})
     revoked = app.client.call(request, repeatable=True)
     app.out.show(revoked, lambda screen: screen.line(f"{revoked['id']} is revoked", "green"))

@@ -9,9 +9,9 @@ import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.http_connection import HttpRequest
 from baton_cli.text import visible
 from baton_cli.typed_values import document
+from baton_client.core import Request, body_of
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
@@ -29,12 +29,13 @@ def command(app: CommandContext, method: str, path: str, data: str | None, timeo
     '/handoffs?state=claimed'. A POST is sent with an Idempotency-Key; each request is repeated if no answer came.
     """
     body = document(data) if data is not None else None
-    request = HttpRequest(method.upper(), _quoted(path), body, app.key if method.upper() == "POST" else None)
-    answer: Any = app.client.call(request, timeout=timeout)
-    if isinstance(answer, str):
-        app.out.write(visible(answer))
-    elif answer is not None:
-        app.out.document(answer)
+    request = Request[Any](method.upper(), _quoted(path), body, app.key if method.upper() == "POST" else None)
+    answer = app.client.answered(request, timeout=timeout)
+    found = answer.json if 200 <= answer.status < 300 else body_of(answer)
+    if isinstance(found, str):
+        app.out.write(visible(found))
+    elif found is not None:
+        app.out.document(found)
 
 
 def _quoted(path: str) -> str:

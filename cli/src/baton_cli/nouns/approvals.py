@@ -11,12 +11,13 @@ from baton_cli.approval_decisions import ShownApproval, approve_all, digest_of, 
 from baton_cli.base_command import BaseCommand, common
 from baton_cli.command_context import CommandContext
 from baton_cli.command_table import command_of
-from baton_cli.failures import ExitCode, Failure, Misused
+from baton_cli.failures import ExitCode, Failure
 from baton_cli.lazy import Nouns
 from baton_cli.nouns.answering import STANDING, answer, revoke, show
 from baton_cli.output import may_ask
 from baton_cli.question_decisions import open_questions
 from baton_cli.similar_tasks import content_of, grouped
+from baton_client.errors import Misused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen

@@ -9,9 +9,10 @@ import click
 from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ApiRefusal, Interrupted, Misused
-from baton_cli.http_connection import HttpRequest
+from baton_cli.failures import Interrupted
 from baton_cli.question_wait import EXITS, OVER, HeldWait, Question, claim_over, path_of, said
+from baton_client.core import Request
+from baton_client.errors import Misused, Refused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -54,8 +55,8 @@ def command(context: click.Context, /, **typed: Any) -> None:
         question = HeldWait(app, typed["claim_id"]).until_closed(question)
         if typed["use"] and question["outcome"] == "approved":
             body = {"claim_id": typed["claim_id"], "digest": question["approved_digest"]}
-            question = app.client.call(HttpRequest("POST", f"{path_of(question)}/use", body, f"{app.key}-use"))
-    except ApiRefusal as refusal:
+            question = app.client.call(Request[Any]("POST", f"{path_of(question)}/use", body, f"{app.key}-use"))
+    except Refused as refusal:
         if refusal.code not in OVER:
             raise
         raise claim_over(typed["task"]) from refusal
@@ -84,7 +85,7 @@ def _asked(app: CommandContext, typed: dict[str, Any]) -> Question:
         return found
     if not typed["text"]:
         raise click.UsageError("Missing TEXT, or --question.")
-    asked: Question = app.client.call(HttpRequest("POST", f"/tasks/{task}/ask", _body(app, typed), app.key))
+    asked: Question = app.client.call(Request[Any]("POST", f"/tasks/{task}/ask", _body(app, typed), app.key))
     return asked
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.base_command import BaseCommand
-from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
-from baton_cli.http_connection import HttpRequest
 from baton_cli.output import may_ask
+from baton_client.core import Request, with_query
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -63,7 +62,7 @@ class Talk:
             path, body = f"/conversations/{self.conversation_id}/messages", {"message": message}
         else:
             path, body = "/conversations", {"agent": self._agent, "message": message}
-        self.conversation_id = self._app.client.call(HttpRequest("POST", path, body, key))["conversation_id"]
+        self.conversation_id = self._app.client.call(Request[Any]("POST", path, body, key))["conversation_id"]
 
     def listen(self) -> dict[str, Any]:
         """Returns the messages that come until no agent is at work any more."""
@@ -84,8 +83,8 @@ class Talk:
         open_tasks = [each["id"] for each in conversation["tasks"] if each["state"] not in ENDED]
         if open_tasks:
             path = f"/tasks/{open_tasks[-1]}"
-            wait = HttpRequest("GET", with_query(f"{path}/await", {"state": "ended", "timeout": POLL_SECONDS}))
-            self._app.client.wait(wait, HttpRequest("GET", path), POLL_SECONDS)
+            wait = Request[Any]("GET", with_query(f"{path}/await", {"state": "ended", "timeout": POLL_SECONDS}))
+            self._app.client.wait(wait, Request[Any]("GET", path), POLL_SECONDS)
 
     def _page(self, *, shown: bool = True) -> dict[str, Any]:
         """Returns the messages after the cursor, and moves it."""

@@ -10,8 +10,9 @@ import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ApiRefusal, TimedOut
-from baton_cli.http_connection import HttpRequest
+from baton_cli.failures import TimedOut
+from baton_client.core import Request
+from baton_client.errors import Refused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -74,8 +75,8 @@ def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) 
             try:
                 tries += 1
                 key = f"{app.key}-{tries}" if seconds else app.key
-                return app.client.call(HttpRequest("POST", f"/tasks/{task}/claim", body, key))
-            except ApiRefusal as refusal:
+                return app.client.call(Request[Any]("POST", f"/tasks/{task}/claim", body, key))
+            except Refused as refusal:
                 left = deadline - time.monotonic()
                 if refusal.code != "not_claimable" or refusal.problem.get("state") not in _COMING or left <= 0:
                     raise
@@ -89,7 +90,7 @@ def named(app: CommandContext, task: str, body: dict[str, Any], seconds: float) 
 def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: float) -> Any:
     """Returns the claim on the agent's next task; None if it has none. Each poll is a request with a key of its own."""
     if seconds <= 0:
-        return app.client.call(HttpRequest("POST", f"/agents/{agent}/claims", body, app.key))
+        return app.client.call(Request[Any]("POST", f"/agents/{agent}/claims", body, app.key))
     app.out.say(f"waiting for work for {agent} …")
     deadline = time.monotonic() + seconds
     at_once = {name: value for name, value in body.items() if name != "first_lease_seconds"}
@@ -99,7 +100,7 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
     with app.bell(f"work:{agent}") as bell:
         while left > 0:
             polls += 1
-            look = HttpRequest("POST", f"/agents/{agent}/claims", at_once, f"{app.key}-{polls}")
+            look = Request[Any]("POST", f"/agents/{agent}/claims", at_once, f"{app.key}-{polls}")
             asked = min(left, LONGEST_POLL_SECONDS)
             wait = replace(look, path=f"{look.path}/wait?timeout={asked:.1f}", body=body)
             answer = app.client.call(look) if is_rung else app.client.wait(wait, look, asked)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
+from typing import Any
 
 import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.http_connection import HttpRequest
+from baton_client.core import Request
 
 
 @click.command("console", cls=BaseCommand)
@@ -21,7 +22,7 @@ def command(app: CommandContext, is_printed: bool) -> None:
 
     The link has a code that works once, within a minute; it isn't your token. A human's token is needed.
     """
-    made = app.client.call(HttpRequest("POST", "/session-codes", {}))
+    made = app.client.call(Request[Any]("POST", "/session-codes", {}))
     link = f"{app.profile.url}/console/#code={made['code']}"
     if app.out.is_json:
         app.out.document({**made, "url": link})

@@ -16,9 +16,10 @@ from baton_cli import VERSION, times
 from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import checkout
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ApiRefusal, ExitCode, Failure, Misused, Unreachable
-from baton_cli.http_connection import ApiReply
-from baton_cli.profiles import config_of, config_path
+from baton_cli.failures import ExitCode, next_step_of
+from baton_client.core import Answer
+from baton_client.errors import BatonError, Misused, NoAnswer, Refused
+from baton_client.profiles import config_of, config_path
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -93,10 +94,10 @@ def _api(app: CommandContext) -> Iterator[Check]:
     begun = time.monotonic()
     try:
         reply = app.client.request("GET", "/healthz", timeout=10)
-    except Unreachable as failure:
+    except NoAnswer as failure:
         yield replace(_wrong("API", failure), next_step=_where_to(app.profile.url))
         return
-    except Failure as failure:
+    except BatonError as failure:
         yield _wrong("API", failure)
         return
     if reply.status != 200:
@@ -118,7 +119,7 @@ def _where_to(url: str) -> str:
     return "check the address: --url, $BATON_URL, or the profile's url"
 
 
-def _clock(app: CommandContext, reply: ApiReply) -> Iterator[Check]:
+def _clock(app: CommandContext, reply: Answer) -> Iterator[Check]:
     if "date" in reply.headers:
         skew = abs((app.clock() - parsedate_to_datetime(reply.headers["date"])).total_seconds())
         if skew > MOST_SKEW_SECONDS:
@@ -132,10 +133,10 @@ def _clock(app: CommandContext, reply: ApiReply) -> Iterator[Check]:
 def _token(app: CommandContext) -> Iterator[Check]:
     try:
         settings = app.client.get("/workspace/settings")
-    except ApiRefusal as refusal:
+    except Refused as refusal:
         is_known = refusal.status == 403 and refusal.code != "token_refused"
         yield Check("token", "ok", "is accepted") if is_known else _wrong("token", refusal)
-    except Failure as failure:
+    except BatonError as failure:
         yield _wrong("token", failure)
     else:
         yield Check("token", "ok", f"is accepted; settings version {settings['version']}")
@@ -155,6 +156,6 @@ def _program(name: str, said: str) -> Check:
     return Check(name, "ok", "is installed") if shutil.which(name) else Check(name, "note", said)
 
 
-def _wrong(about: str, failure: Failure) -> Check:
+def _wrong(about: str, failure: BatonError) -> Check:
     why = f" ({' '.join(failure.why.split())})" if failure.why else ""
-    return Check(about, "wrong", f"{failure.what}{why}", failure.next_step)
+    return Check(about, "wrong", f"{failure.what}{why}", next_step_of(failure))

@@ -9,12 +9,11 @@ import click
 
 from baton_cli import trail_hashes
 from baton_cli.base_command import BaseCommand
-from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
 from baton_cli.command_table import noun
 from baton_cli.failures import ExitCode
-from baton_cli.http_connection import HttpRequest
 from baton_cli.request_commands import Param, RequestCommand
+from baton_client.core import Request, with_query
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -64,8 +63,8 @@ def _follow(app: CommandContext, task: str, after: int) -> None:
     with app.bell(f"task:{task}") as bell:
         while True:
             has_ended, query = _has_ended(app, task), {"after": after, "limit": MOST}
-            look = HttpRequest("GET", with_query(f"/tasks/{task}/events", query))
-            wait = HttpRequest("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": POLL_SECONDS}))
+            look = Request[Any]("GET", with_query(f"/tasks/{task}/events", query))
+            wait = Request[Any]("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": POLL_SECONDS}))
             is_wait = may_wait and not has_ended
             page = app.client.wait(wait, look, POLL_SECONDS) if is_wait else app.client.call(look)
             for entry in page["events"]:

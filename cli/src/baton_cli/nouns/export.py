@@ -12,9 +12,10 @@ import click
 from baton_cli import trail_hashes, typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Failure, Misused
+from baton_cli.failures import Failure
 from baton_cli.nouns.handoff import workflow_of
 from baton_cli.text import json_text
+from baton_client.errors import Misused
 
 
 @click.command("export", cls=BaseCommand)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.base_command import BaseCommand
-from baton_cli.client import with_query
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, TimedOut
-from baton_cli.http_connection import HttpRequest
+from baton_client.core import Request, with_query
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -50,13 +49,13 @@ def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None
     deadline = None if timeout is None else time.monotonic() + timeout
     app.out.say(f"waiting for {task_id} …")
     is_look = True  # at first, and when the bell rings
-    look = HttpRequest("GET", f"/tasks/{task_id}")
+    look = Request[Any]("GET", f"/tasks/{task_id}")
     with app.bell(f"task:{task_id}") as bell:
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             longest = min(LONGEST_POLL_SECONDS if left is None else left, LONGEST_POLL_SECONDS)
             asked = 0.0 if is_look else round(longest, 1)
-            wait = HttpRequest("GET", with_query(f"/tasks/{task_id}/await", {"state": state, "timeout": asked}))
+            wait = Request[Any]("GET", with_query(f"/tasks/{task_id}/await", {"state": state, "timeout": asked}))
             found = app.client.wait(wait, look, asked)
             if not found.setdefault("timed_out", found["state"] not in {state, *ENDED}):
                 return found
@@ -105,7 +104,7 @@ def watch(app: CommandContext, task: str) -> None:
 def retry(app: CommandContext, task: str) -> None:
     """Try again a task that has failed: by its handoff."""
     handoff_id = app.client.get(f"/tasks/{task}")["handoff_id"]
-    answer = app.client.call(HttpRequest("POST", f"/handoffs/{handoff_id}/retry", {}, app.key))
+    answer = app.client.call(Request[Any]("POST", f"/handoffs/{handoff_id}/retry", {}, app.key))
 
     def draw(screen: Screen) -> None:
         from baton_cli.screens import handoff as screens

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from baton_cli.base_command import BaseCommand
-from baton_cli.client import Client
 from baton_cli.command_context import CommandContext
 from baton_cli.command_table import noun
-from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.request_commands import ACTIVE, STATES, Param, RequestCommand
+from baton_client.caller import Caller
+from baton_client.errors import Misused, Refused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -143,14 +143,14 @@ def show(app: CommandContext, handoff: str) -> None:
     app.out.show(found, draw)
 
 
-def _node(client: Client, handoff: dict[str, Any]) -> dict[str, Any] | None:
+def _node(client: Caller, handoff: dict[str, Any]) -> dict[str, Any] | None:
     """Returns the handoff's node in its chain; None if the profile may not read that."""
     from baton_cli.screens.chain import walk
 
     workflow_id = handoff["metadata"].get("workflow_id")
     try:
         chain = client.get(f"/workflows/{workflow_id}/chain")
-    except ApiRefusal:
+    except Refused:
         return None
     return next((node for node, _ in walk(chain["nodes"]) if node["handoff_id"] == handoff["handoff_id"]), None)
 
@@ -179,7 +179,7 @@ def history(app: CommandContext, workflow: str, watch: bool) -> None:
     app.out.show(chain, draw)
 
 
-def workflow_of(client: Client, said: str) -> str:
+def workflow_of(client: Caller, said: str) -> str:
     """The workflow of a handoff, a task, or the workflow itself."""
     if said.startswith("ho_"):
         return str(client.get(f"/handoffs/{said}")["metadata"]["workflow_id"])

@@ -11,9 +11,9 @@ from baton_cli import typed_values
 from baton_cli.agent_profiles import new_agent_profile
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ApiRefusal, Misused
 from baton_cli.output import may_ask
-from baton_cli.profiles import Profile, address, config_of, config_path, profile_from, save
+from baton_client.errors import Misused, Refused
+from baton_client.profiles import Profile, address, config_of, config_path, profile_from, save
 
 OF_CLAUDE_CODE = "claude plugin marketplace add CHECKOUT && claude plugin install baton@baton"
 URL_QUESTION = "The API's address, such as https://baton.example.com"
@@ -71,12 +71,12 @@ def _token(file: str | None) -> str:
 
 
 def _try(app: CommandContext, profile: Profile) -> None:
-    """Tries the profile before it is saved. Raises ``ApiRefusal`` or ``Unreachable``."""
+    """Tries the profile before it is saved. Raises ``Refused`` or ``NoAnswer``."""
     client = app.client_for(profile)
     try:
         client.get("/healthz")
         client.get("/workspace/settings")
-    except ApiRefusal as refusal:
+    except Refused as refusal:
         if refusal.code in {"token_refused", "not_authenticated"} or refusal.status not in {401, 403}:
             raise
     finally:

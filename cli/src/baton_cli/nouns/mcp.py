@@ -11,7 +11,7 @@ import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import Misused
+from baton_client.errors import Misused
 
 PROGRAM = "baton-mcp"
 

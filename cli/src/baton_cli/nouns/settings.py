@@ -10,9 +10,9 @@ from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.command_table import noun, show
-from baton_cli.failures import Misused
-from baton_cli.http_connection import HttpRequest
 from baton_cli.request_commands import RequestCommand
+from baton_client.core import Request
+from baton_client.errors import Misused
 
 CALLS = (RequestCommand("show", "GET", "/workspace/settings", "Show the workspace's settings."),)
 SET = RequestCommand("set", "PUT", "/workspace/settings", "", body=(), said="saved, version {version}")
@@ -29,7 +29,7 @@ def change(app: CommandContext, pairs: tuple[str, ...], data: str | None) -> Non
         _put(body, each)
     if not body:
         raise click.UsageError("Missing NAME=VALUE.")
-    show(app, SET, app.client.call(HttpRequest("PUT", SET.path, body)))
+    show(app, SET, app.client.call(Request[Any]("PUT", SET.path, body)))
 
 
 def _put(body: dict[str, Any], pair: str) -> None:

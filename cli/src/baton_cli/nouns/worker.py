@@ -12,7 +12,8 @@ import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.failures import ExitCode, Failure, Misused
+from baton_cli.failures import ExitCode, Failure
+from baton_client.errors import Misused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -107,19 +108,17 @@ def _draw(screen: Screen, supervisor: Supervisor) -> None:
 def _exit(supervisor: Supervisor, got: int | None, *, is_one: bool) -> int:
     import signal
 
-    from baton_cli.failures import ApiRefusal, Unreachable
     from baton_cli.worker.job import JobOutcome
+    from baton_client.errors import NoAnswer, Refused
 
     if isinstance(supervisor.fatal, str):
         raise Failure("the worker has stopped", supervisor.fatal)
     if supervisor.fatal is not None:
-        raise ApiRefusal(
-            supervisor.fatal.status, supervisor.fatal.json if isinstance(supervisor.fatal.json, dict) else {}
-        )
+        raise Refused(supervisor.fatal.status, supervisor.fatal.json if isinstance(supervisor.fatal.json, dict) else {})
     if got == signal.SIGINT:
         return ExitCode.INTERRUPTED
     if is_one and supervisor.is_cut_off:
-        raise Unreachable("no task was done", "Baton didn't answer", "try `baton doctor`")
+        raise NoAnswer("no task was done", "Baton didn't answer", "try `baton doctor`")
     undone = sum(supervisor.outcomes.values()) - supervisor.outcomes[JobOutcome.DONE]
     return ExitCode.FAILED if is_one and undone else ExitCode.OK
 
@@ -128,10 +127,10 @@ def _pollers(app: CommandContext, said: dict[str, Any], log: Log) -> list[Poller
     from functools import partial
     from threading import BoundedSemaphore
 
-    from baton_cli.bell import Bell
-    from baton_cli.client import Client
     from baton_cli.worker.poller import POLLS_OF_A_TOKEN, Poller, poll_seconds
     from baton_cli.worker.report_spool import ReportSpool, spool_folder
+    from baton_client.bell import Bell
+    from baton_client.caller import Caller
 
     works, idle = _works(app, said), max(1.0, _length(said["idle_timeout"]) or math.inf)
     spool = ReportSpool(spool_folder())
@@ -139,7 +138,7 @@ def _pollers(app: CommandContext, said: dict[str, Any], log: Log) -> list[Poller
     poll_slots = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
     return [
         Poller(
-            api=Client(work.profile),
+            api=Caller(work.profile),
             work=work,
             poll_slots=poll_slots[work.profile.token],
             spool=spool,
@@ -184,7 +183,7 @@ def _works(app: CommandContext, said: dict[str, Any]) -> list[AgentWork]:
 
 
 def _profile(app: CommandContext, name: str) -> Any:
-    from baton_cli.profiles import profile_from
+    from baton_client.profiles import profile_from
 
     # The file names this profile, so the environment's address and token don't apply.
     others = {key: value for key, value in os.environ.items() if not key.startswith("BATON_")}

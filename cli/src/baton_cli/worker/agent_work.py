@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from baton_cli.profiles import Profile
 from baton_cli.worker.report import ProgramOutput
+from baton_client.profiles import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from baton_cli.failures import Unreachable
-from baton_cli.http_connection import ApiReply
+from baton_client.core import Answer
+from baton_client.errors import NoAnswer
 
 TIMEOUT_SECONDS = 20.0
 _BUSY = {408, 429, 500, 502, 503, 504}
@@ -21,8 +21,8 @@ class Api(Protocol):
 
     def request(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS
-    ) -> ApiReply:
-        """Sends the request once, and returns the answer, whatever its status. Raises ``Unreachable``."""
+    ) -> Answer:
+        """Sends the request once, and returns the answer, whatever its status. Raises ``NoAnswer``."""
 
     def close(self) -> None: ...
 
@@ -67,16 +67,16 @@ def get(api: Api, path: str) -> ApiAnswer:
     return _answer(lambda: api.request("GET", path))
 
 
-def _answer(request: Callable[[], ApiReply]) -> ApiAnswer:
+def _answer(request: Callable[[], Answer]) -> ApiAnswer:
     try:
         reply = request()
-    except Unreachable:
+    except NoAnswer:
         return ApiAnswer(AnswerKind.RETRY)
     retry_after, due_at = _seconds(reply.headers.get("retry-after")), reply.headers.get("baton-due-at", "")
     return ApiAnswer(_kind(reply), reply.json, retry_after, reply.status, due_at)
 
 
-def _kind(reply: ApiReply) -> AnswerKind:
+def _kind(reply: Answer) -> AnswerKind:
     code = reply.json.get("code") if isinstance(reply.json, dict) else None
     if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
         return AnswerKind.DONE

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from baton_cli.worker import checkpoints
 from baton_cli.worker.api_client import TIMEOUT_SECONDS, AnswerKind, ApiAnswer, get, post
-from baton_cli.worker.lease import Lease
+from baton_cli.worker.lease import limits
 from baton_cli.worker.log import Log
 from baton_cli.worker.poller import Poller
 from baton_cli.worker.program import Launch, Program, ProgramExit
@@ -23,6 +23,7 @@ from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, ClaimReport, after_re
 from baton_cli.worker.report_spool import SpooledReport
 from baton_cli.worker.request_schedule import KeyedRequest, RequestKind, RequestSchedule
 from baton_cli.worker.watchdog import now
+from baton_client.lease import Lease
 
 # So long a worker that was told to stop tries to send its report.
 FINAL_REPORT_SECONDS = 10.0
@@ -106,7 +107,7 @@ class Job:
             environment=environment(self._work, self._claim, key, given),
             directory=self._work.directory,
             task=standard_input(self._claim, key, is_text=self._work.is_text),
-            limits=self._schedule.lease.limits(self._limit_at, self._work.grace_seconds),
+            limits=limits(self._schedule.lease, self._limit_at, self._work.grace_seconds),
             grace_seconds=self._work.grace_seconds,
         )
         return Program(launch, self._on_checkpoint, self._on_error if self._work.is_verbose else None)
@@ -208,7 +209,7 @@ class Job:
             if answer.kind is AnswerKind.DONE:
                 self._schedule.lease = self._schedule.lease.renewed(sent_at)
                 if self._program is not None:
-                    self._program.keep_to(self._schedule.lease.limits(self._limit_at, self._work.grace_seconds))
+                    self._program.keep_to(limits(self._schedule.lease, self._limit_at, self._work.grace_seconds))
                 return
             self._schedule.lease = self._schedule.lease.missed(now(), answer.retry_after)
             if self._schedule.lease.misses == 1:

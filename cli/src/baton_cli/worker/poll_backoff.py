@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from baton_cli.wait_backoff import WaitBackoff
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
+from baton_client.polls import WaitBackoff
 
 FIRST_PAUSE_SECONDS = 0.5
 # With its jitter, at most 5 s: so soon the end of an outage is noticed.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
 
-from baton_cli.bell import Bell
-from baton_cli.wait_backoff import is_refused
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
 from baton_cli.worker.log import Log
@@ -14,6 +12,8 @@ from baton_cli.worker.poll_backoff import PollBackoff
 from baton_cli.worker.program_input import WorkerClaim
 from baton_cli.worker.report_spool import ReportSpool
 from baton_cli.worker.watchdog import now
+from baton_client.bell import Bell
+from baton_client.core import is_refused
 
 # A worker that is told to stop waits for the answer to its last poll, which may bring a claim. A container is killed
 # ten seconds after it was told to stop.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from baton_cli.worker.lease import FIRST_PAUSE_SECONDS, Lease
 from baton_cli.worker.report import ClaimReport
+from baton_client.lease import FIRST_PAUSE_SECONDS, Lease
 
 # The next attempt goes on from the last one, so the oldest are dropped while Baton doesn't answer.
 MOST_CHECKPOINTS = 100

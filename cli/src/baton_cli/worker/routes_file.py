@@ -18,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from baton_cli.failures import Misused
-from baton_cli.profiles import Profile
 from baton_cli.worker.agent_work import AgentWork
+from baton_client.errors import Misused
+from baton_client.profiles import Profile
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-import httpx2
+import anyio
 from mcp import MCPError
 
+from baton_client.async_wire import AsyncWires
+from baton_client.core import AGENT, Answer, Request, with_query
 from baton_mcp.profile import ServerProfile
 
 # Longer than the longest wait of a tool.
@@ -42,11 +46,20 @@ class Refused(Unanswered):
     """AWS has no room for the request, and began nothing."""
 
 
-def connection(profile: ServerProfile) -> httpx2.AsyncClient:
-    """Returns an HTTP client for the profile. It uses no proxy for an address on this machine."""
-    return httpx2.AsyncClient(
-        base_url=profile.base_url, headers=profile.headers, timeout=SECONDS, trust_env=not profile.is_local
-    )
+class Api(Protocol):
+    """The client's wire, as this program uses it."""
+
+    async def send(self, request: Request[Any], seconds: float) -> Answer: ...
+
+
+@asynccontextmanager
+async def connection(profile: ServerProfile) -> AsyncIterator[AsyncWires]:
+    wires = AsyncWires(profile.url, profile.token, AGENT)
+    try:
+        yield wires
+    finally:
+        with anyio.CancelScope(shield=True):
+            await wires.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,7 @@ class McpConnection:
     """``tools``: whose are shown: ``worker``, ``sender``, ``usual`` or ``all``. ``worker``: the session's
     name, in trails and for its own claims."""
 
-    http: httpx2.AsyncClient
+    api: Api
     tools: str
     worker: str = ""
 
@@ -62,40 +75,28 @@ class McpConnection:
         """Returns the method's result. Raises ``MCPError`` for what the door calls an error of the protocol, and
         ``Unanswered``. A request that fails leaves nothing behind: the next one is asked as if it was the first."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        try:
-            response = await self.http.post(
-                "/mcp",
-                params={"tools": self.tools} | ({"worker": self.worker} if self.worker else {}),
-                json=message,
-                headers=VERSION,
-            )
-        except httpx2.HTTPError as exc:
-            raise Unanswered(f"Baton doesn't answer ({type(exc).__name__}).", AGAIN) from exc
-        return _result(response)
+        path = with_query("/mcp", {"tools": self.tools, "worker": self.worker or None})
+        answer = await self.api.send(Request("POST", path, message, headers=VERSION), SECONDS)
+        if answer.status == 0:  # why isn't told: another server may have written it
+            raise Unanswered("Baton doesn't answer.", AGAIN)
+        return _result(answer)
 
 
-def _result(response: httpx2.Response) -> dict[str, Any]:
-    match _json(response):
+def _result(answer: Answer) -> dict[str, Any]:
+    match answer.object:
         case {"result": dict(result)}:
             return result
         case {"error": {"data": {"code": str(code), "detail": str(detail)}}}:
-            raise Unanswered(f"Refused ({code}): {detail}", _step(response))
+            raise Unanswered(f"Refused ({code}): {detail}", _step(answer))
         case {"error": {"code": int(number), "message": str(message)}}:
             raise MCPError(number, message)
-    failure = Refused if response.status_code in THROTTLED else Unanswered
-    raise failure(f"Baton doesn't answer (HTTP {response.status_code}).", _step(response))
+    failure = Refused if answer.status in THROTTLED else Unanswered
+    raise failure(f"Baton doesn't answer (HTTP {answer.status}).", _step(answer))
 
 
-def _json(response: httpx2.Response) -> Any:
-    try:
-        return response.json()
-    except ValueError:
-        return None
-
-
-def _step(response: httpx2.Response) -> str:
-    if response.status_code in STEPS:
-        return STEPS[response.status_code]
-    seconds = response.headers.get("Retry-After", "")
+def _step(answer: Answer) -> str:
+    if answer.status in STEPS:
+        return STEPS[answer.status]
+    seconds = answer.headers.get("retry-after", "")
     is_number = seconds.isascii() and seconds.isdigit() and len(seconds) <= MOST_DIGITS
     return f"wait {int(seconds)} seconds, then {AGAIN}" if is_number else AGAIN

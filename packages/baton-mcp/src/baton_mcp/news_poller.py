@@ -10,16 +10,18 @@ from typing import Any
 from urllib.parse import quote
 
 import anyio
-import httpx2
 
+from baton_client.core import Answer, Request, body_of, with_query
+from baton_client.errors import BatonError
 from baton_mcp.bell import Bell
+from baton_mcp.mcp_connection import SECONDS, Api
 from baton_mcp.news import AgentSnapshot, News, news
 
 Send = Callable[[News], Awaitable[None]]
 PAGE = 100
 MOST_PAGES = 10
 # After a failed look, the next one sends what is new since the last one that succeeded.
-FAILED = (httpx2.HTTPError, KeyError, TypeError, ValueError)
+FAILED = (BatonError, KeyError, TypeError, ValueError)
 APPROVED_ALONE = {"delegated", "next"}
 NOT_YET = ("ready_at", "not_before", "deferred_until")
 
@@ -28,7 +30,7 @@ NOT_YET = ("ready_at", "not_before", "deferred_until")
 class NewsPoller:
     """``agent``: the agent whose news is sent."""
 
-    http: httpx2.AsyncClient
+    api: Api
     agent: str
 
     async def run(self, before: AgentSnapshot, send: Send, bell: Bell, every_seconds: float) -> None:
@@ -74,24 +76,24 @@ class NewsPoller:
 
     async def _state(self, task_id: str) -> str:
         """Returns the state; empty for a task that may not be read any more."""
-        response = await self.http.get(f"/tasks/{task_id}")
-        return "" if response.status_code in {403, 404} else str(response.raise_for_status().json()["state"])
+        answer = await self.api.send(Request("GET", f"/tasks/{quote(task_id, safe='')}"), SECONDS)
+        return "" if answer.status in {403, 404} else str(body_of(answer)["state"])
 
     async def _listed(self, path: str, **query: str) -> tuple[list[dict[str, Any]], datetime]:
         """Returns the items of a list, at most 1,000, and the time of the reading by Baton's clock."""
         items: list[dict[str, Any]] = []
         for _ in range(MOST_PAGES):
-            response = (await self.http.get(path, params={**query, "limit": str(PAGE)})).raise_for_status()
-            page = response.json()
+            answer = await self.api.send(Request("GET", with_query(path, {**query, "limit": PAGE})), SECONDS)
+            page = body_of(answer)
             items += page["items"]
             if page["next_cursor"] is None:
                 break
             query["cursor"] = page["next_cursor"]
-        return items, _time_of(response)
+        return items, _time_of(answer)
 
 
-def _time_of(response: httpx2.Response) -> datetime:
-    told = response.headers.get("date")
+def _time_of(answer: Answer) -> datetime:
+    told = answer.headers.get("date")
     return parsedate_to_datetime(told) if told else datetime.now(UTC)
 
 

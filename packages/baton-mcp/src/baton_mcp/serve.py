@@ -18,6 +18,8 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
+from baton_client.bells import Bells
+from baton_client.profiles import Profile
 from baton_mcp import claims_file
 from baton_mcp.bell import Bell
 from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered, connection
@@ -85,11 +87,11 @@ async def _until_listed(door: McpConnection, every_seconds: float) -> None:
 async def serve(profile: ServerProfile, options: Options) -> None:
     """Answers until the client closes its end."""
     async with (
-        connection(profile) as http,
+        connection(profile) as api,
         stdio_server() as (read, write),
         anyio.create_task_group() as tasks,
     ):
-        door, listing = McpConnection(http, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
+        door, listing = McpConnection(api, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
         kept = claims_file.of_this_session()
         server = proxy(door, listing, SessionClaims(door, tasks, kept.write), has_channel=options.channel)
 
@@ -103,8 +105,8 @@ async def serve(profile: ServerProfile, options: Options) -> None:
             async def send(each: News) -> None:
                 await notify(TOLD, asdict(each))
 
-            bell = Bell(http, profile, (f"work:{profile.agent}", f"inbox:{profile.agent}"))
-            watch = NewsPoller(http, profile.agent)
+            bell = Bell(bells(profile), (f"work:{profile.agent}", f"inbox:{profile.agent}"))
+            watch = NewsPoller(api, profile.agent)
             tasks.start_soon(_watched, listing.listed, watch, send, bell, options.every_seconds)
         capabilities: dict[str, dict[str, Any]] | None = {CHANNEL: {}} if options.channel else None
         told = server.create_initialization_options(NotificationOptions(tools_changed=True), capabilities)
@@ -113,6 +115,18 @@ async def serve(profile: ServerProfile, options: Options) -> None:
         finally:
             kept.remove()
         tasks.cancel_scope.cancel()
+
+
+def bells(profile: ServerProfile) -> Bells:
+    """Returns the client's bells. That there is none is said on standard error, once."""
+    said = list[str]()
+
+    def say(why: str) -> None:
+        if not said:
+            said.append(why)
+            print(f"baton-mcp: {why}", file=sys.stderr, flush=True)
+
+    return Bells(Profile("", profile.url, profile.token), say)
 
 
 async def _watched(

@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 import anyio
-import httpx2
 from anyio.abc import TaskGroup
 from mcp import MCPError
 
-from baton_mcp.mcp_connection import McpConnection, Unanswered
+from baton_client.core import Request
+from baton_mcp.mcp_connection import SECONDS, McpConnection, Unanswered
 from baton_mcp.waits import call_tool
 
 CLAIM = "claim_next"
@@ -107,10 +107,8 @@ class SessionClaims:
 
     async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> int:
         """Returns the status of the answer; 0 if Baton doesn't answer, as the next heartbeat may be answered."""
-        try:
-            return (await self.door.http.post(f"/tasks/{quote(task_id, safe='')}/{verb}", json=body)).status_code
-        except httpx2.HTTPError:
-            return 0
+        request = Request[Any]("POST", f"/tasks/{quote(task_id, safe='')}/{verb}", body)
+        return (await self.door.api.send(request, SECONDS)).status
 
 
 def _claims_in(found: dict[str, Any]) -> Iterator[tuple[str, str, float]]:

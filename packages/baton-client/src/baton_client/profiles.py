@@ -15,16 +15,16 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
-from baton_cli.failures import Misused
+from baton_client.errors import Misused
 
 FIELDS = ("url", "token", "agent")
+Saved = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ProfilesFile:
     """What the file says."""
 
     default: str = ""
-    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]], repr=False)
 
 
 def config_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -55,10 +55,13 @@ def config_of(path: Path) -> ProfilesFile:
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise Misused(f"{path} can be read by others", "it holds tokens", f"chmod 600 {path}")
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # takes a while to load, and most programs in the cloud have no file
+
+        found = tomllib.loads(text)
     except FileNotFoundError:
         return ProfilesFile()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+    except ValueError as exc:  # of the encoding, or of TOML
         raise Misused(f"{path} isn't TOML", str(exc), f"mend it, or remove it and call: {_INIT}") from exc
     except OSError as exc:
         raise Misused(f"{path} can't be read", exc.strerror or str(exc)) from exc
@@ -69,13 +72,14 @@ _INIT = "baton init"
 
 
 def _checked(found: dict[str, Any], path: Path) -> ProfilesFile:
-    profiles = found.get("profiles", {})
+    profiles: Any = found.get("profiles", {})
     is_sound = isinstance(profiles, dict) and all(
-        isinstance(each, dict) and all(isinstance(value, str) for value in each.values()) for each in profiles.values()
+        isinstance(each, dict) and all(isinstance(value, str) for value in cast("Saved", each).values())
+        for each in cast("dict[str, Any]", profiles).values()
     )
     if not is_sound or not isinstance(found.get("default", ""), str):
         raise Misused(f"{path} isn't as Baton writes it", "a profile is a table of texts", f"{_INIT} writes one")
-    return ProfilesFile(found.get("default", ""), profiles)
+    return ProfilesFile(found.get("default", ""), cast("dict[str, dict[str, str]]", profiles))
 
 
 def profile_from(
@@ -180,3 +184,14 @@ def _quoted(text: str) -> str:
     import json
 
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def found(url: str | None, token: str | None, agent: str | None) -> Profile:
+    """Returns the profile of a client: an address with a token, alone; or that of a name, or the usual one. Raises
+    ``Misused``."""
+    if url is None or "://" not in url:
+        given = {"profile": url, "token": token, "agent": agent}
+        return profile_from({name: value for name, value in given.items() if value})
+    if not token:
+        raise Misused("no token", f"{address(url)} was named without one", "Baton(url, token), or a profile's name")
+    return Profile("", address(url), token, agent or "")

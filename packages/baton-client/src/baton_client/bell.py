@@ -19,11 +19,10 @@ from threading import Condition, Event, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from baton_cli import VERSION
-from baton_cli.client import Client
-from baton_cli.failures import Unreachable
-from baton_cli.http_connection import LOOPBACK
-from baton_cli.profiles import Profile, is_seen_on_its_way
+from baton_client.core import AGENT, Request
+from baton_client.errors import NoAnswer
+from baton_client.profiles import Profile, is_seen_on_its_way
+from baton_client.wire import LOOPBACK, Wires
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -210,12 +209,14 @@ class Bell:
 
     def _found(self) -> tuple[str, float]:
         """Returns the address of the topic, and how often to look. Sets the clock right. Raises ``NoBell`` and
-        ``Unreachable``."""
-        client, sent_at = Client(self._profile), time.time()
+        ``NoAnswer``."""
+        wires, sent_at = Wires(self._profile.url, self._profile.token, AGENT), time.time()
         try:
-            reply = client.request("GET", "/bell", timeout=self._times.answer)
+            reply = wires.send(Request("GET", "/bell"), self._times.answer)
         finally:
-            client.close()
+            wires.close()
+        if reply.status == 0:
+            raise NoAnswer("the API doesn't answer", reply.why)
         self._ahead_seconds = ahead_seconds(reply.headers.get("date", ""), sent_at, time.time())
         match reply.json if reply.status == HTTPStatus.OK else None:
             case {"url": str(url), **more}:
@@ -224,8 +225,10 @@ class Bell:
                 said = more.get("look_seconds")
                 seconds = float(said) if isinstance(said, int) and 1 <= said <= LOOK_SECONDS else LOOK_SECONDS
                 return f"{url}?listen={quote(self._topic, safe=':')}", seconds
+            case _:
+                pass
         if reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR or reply.status == HTTPStatus.TOO_MANY_REQUESTS:
-            raise Unreachable(f"the API answers {reply.status}")
+            raise NoAnswer(f"the API answers {reply.status}")
         raise NoBell("there is no bell here")
 
     def _connected(self, url: str) -> ClientConnection:
@@ -238,10 +241,10 @@ class Bell:
         # Not every resolver knows *.localhost, which is this machine.
         is_here = (parts.hostname or "").endswith(".localhost")
         here: dict[str, Any] = {"address": (LOOPBACK, parts.port or 80), "proxy": None} if is_here else {}
-        found: ClientConnection = connect(
+        found: ClientConnection = connect(  # pyright: ignore[reportUnknownVariableType]
             url,
             additional_headers={"Authorization": f"Bearer {self._profile.token}"},
-            user_agent_header=f"baton-cli/{VERSION}",
+            user_agent_header=AGENT,
             compression=None,
             open_timeout=self._times.answer,
             close_timeout=1,
@@ -249,7 +252,7 @@ class Bell:
             max_size=MAX_BYTES,
             **here,
         )
-        return found
+        return found  # pyright: ignore[reportUnknownVariableType]
 
     def _attend(self, connection: ClientConnection, look_seconds: float) -> None:
         """Looks now, a little later, and then each ``look_seconds``; between hears what is rung. The bell is open with
@@ -292,6 +295,8 @@ class Bell:
                 if "due_at" in more or not self._topic.startswith("work:"):
                     self._note(self._moment_or_now(more.get("due_at")))
                 return True
+            case _:
+                pass
         return False
 
     def _moment_or_now(self, due_at: Any) -> float:

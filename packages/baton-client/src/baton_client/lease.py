@@ -1,0 +1,60 @@
+"""The lease of a claim: until when it is surely held, and when its next heartbeat is due, by the clock of ``now``."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, replace
+
+from baton_client.core import Answer
+
+# A worker learns from its next heartbeat that a task was cancelled.
+LONGEST_HEARTBEAT_SECONDS = 20.0
+FIRST_PAUSE_SECONDS = 0.5
+_BUSY = {408, 429}
+# This clock goes on while the machine sleeps.
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or getattr(time, "CLOCK_MONOTONIC", None)
+
+
+def now() -> float:
+    return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """``held_until``: until then no other worker can hold the task. It is counted from the sending of the last
+    heartbeat that was answered. ``misses``: the heartbeats in a row without an answer."""
+
+    seconds: float
+    held_until: float
+    heartbeat_at: float
+    misses: int = 0
+
+    @classmethod
+    def taken(cls, seconds: float, asked_at: float) -> Lease:
+        """``asked_at``: when the claim was requested; the lease began later."""
+        return cls(seconds, asked_at + seconds, asked_at + _pause(seconds))
+
+    def renewed(self, sent_at: float) -> Lease:
+        return Lease.taken(self.seconds, sent_at)
+
+    def missed(self, at: float, retry_after: float = 0.0) -> Lease:
+        pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, _pause(self.seconds)) * random.uniform(0.5, 1.0)  # noqa: S311
+        return replace(self, heartbeat_at=at + max(pause, retry_after), misses=self.misses + 1)
+
+    @property
+    def next_at(self) -> float:
+        """The next heartbeat, or after one in vain the end of the lease, if that comes first."""
+        return min(self.heartbeat_at, self.held_until) if self.misses else self.heartbeat_at
+
+    def is_over(self, at: float) -> bool:
+        return at >= self.held_until
+
+
+def _pause(seconds: float) -> float:
+    return min(seconds / 3, LONGEST_HEARTBEAT_SECONDS)
+
+
+def ends_claim(answer: Answer) -> bool:
+    """True if the answer to a heartbeat says that no further one would help. A page of a proxy's doesn't."""
+    return 400 <= answer.status < 500 and answer.status not in _BUSY

@@ -1,0 +1,134 @@
+"""The client for threads. It may be shared by any number of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from baton_client.bells import Bells
+from baton_client.caller import Caller
+from baton_client.claims import Claimed, Claiming, ClaimOrder, WorkVerbs
+from baton_client.core import Answer, Flow, Patience, Request
+from baton_client.errors import Misused
+from baton_client.profiles import Profile, found
+from baton_client.verbs import BatonVerbs, Threads
+
+T = TypeVar("T")
+LEASE_SECONDS = 60
+
+
+class Session(BatonVerbs):
+    """What both clients are made from. ``Baton(url, token)``, ``Baton("a profile")``, or ``Baton()`` for what
+    BATON_URL and BATON_TOKEN say, or the profile that is the default. ``agent``: in whose name it acts, if neither the
+    profile nor BATON_AGENT says. ``say`` gets a sentence before each pause. A context: its end closes the
+    connections."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        agent: str | None = None,
+        patience: Patience | None = None,
+        say: Callable[[str], None] = lambda _said: None,
+    ) -> None:
+        self.profile: Profile = found(url, token, agent)
+        self.url, self.agent = self.profile.url, self.profile.agent
+        self.patience = patience or Patience()
+        self._say = say
+        self._bells = Bells(self.profile, say)
+        # Heartbeats have this one's wires also under tasks: no event loop holds them up.
+        self._caller = Caller(self.profile, self.patience, say=say, listen=self._bells.wait)
+
+    def _claiming(self, order: ClaimOrder) -> Claiming:
+        if not order.agent:
+            raise Misused("whose work?", "neither the profile nor the call names an agent", "name one: agent=…")
+        return Claiming(order, self.patience)
+
+    def _beat(self, request: Request[Any], seconds: float) -> Answer:
+        return self._caller.wires.send(request, seconds)
+
+
+class Work(WorkVerbs, Threads):
+    """A context: an exception in it is a failure that may be retried, an interrupt a release. Work that nobody ended is
+    a failure, too."""
+
+    def __init__(self, baton: Baton, claimed: Claimed, agent: str) -> None:
+        super().__init__(claimed, agent, baton.patience, baton._beat)
+        self._baton = baton
+
+    def _played(self, flow: Flow[T]) -> T:
+        return self._baton._played(flow)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
+        self._played(self._left(error))
+
+
+class Baton(Session, Threads):
+    """The client for threads, which may share one."""
+
+    @contextmanager
+    def claim(
+        self,
+        agent: str | None = None,
+        *,
+        task: str | None = None,
+        wait: float | None = 20.0,
+        lease_seconds: int = LEASE_SECONDS,
+        worker: str | None = None,
+    ) -> Generator[Work | None, None, None]:
+        """Claims the agent's next task, or the one that is named. ``wait``: so many seconds for it; None for ever.
+        Gives None if there was none."""
+        order = ClaimOrder(agent or self.agent, lease_seconds, worker, task)
+        claimed = self._played(self._claiming(order).within(wait, by_bell=False))
+        if claimed is None:
+            yield None
+            return
+        with Work(self, claimed, order.agent) as work:
+            yield work
+
+    def work(
+        self,
+        agent: str | None = None,
+        *,
+        concurrency: int = 1,
+        idle_seconds: float | None = None,
+        lease_seconds: int = LEASE_SECONDS,
+        worker: str | None = None,
+    ) -> Iterator[Work]:
+        """Claims the agent's tasks, one after the other, and with ``concurrency`` the next one while so many at most
+        have no end yet. Ends after ``idle_seconds`` without work, if that is said."""
+        order = ClaimOrder(agent or self.agent, lease_seconds, worker)
+        claiming, places = self._claiming(order), threading.Semaphore(concurrency)
+        while True:
+            places.acquire()
+            claimed = self._played(claiming.within(idle_seconds, by_bell=True))
+            if claimed is None:
+                return
+            work = Work(self, claimed, order.agent)
+            work.ended.call(places.release)
+            try:
+                yield work
+            finally:
+                if concurrency == 1:
+                    self._played(work._left(None))
+
+    def close(self) -> None:
+        """Closes the connections that nobody uses."""
+        self._bells.close()
+        self._caller.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _played(self, flow: Flow[T]) -> T:
+        return self._caller.played(flow)
