@@ -650,8 +650,8 @@ def search_all_tasks(
     state: list[str] | None = None,
     since: str | None = None,
 ) -> Request[t.FoundTaskPage]:
-    """Tasks of all days, newest first. Words are looked for in a task's title, agents, labels and ids, whatever
-    their"""
+    """Tasks of all days, newest first. Words are looked for in a task's title, agents, labels and ids, and in
+    its"""
     return Request(
         "GET",
         with_query(
@@ -871,6 +871,18 @@ def list_late_results(
     fence."""
     return Request(
         "GET", with_query(f"/tasks/{quote(task_id, safe='')}/late-results", {"limit": limit, "cursor": cursor})
+    )
+
+
+def list_task_model_calls(
+    task_id: str,
+    *,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Request[t.ModelCalls]:
+    """The replies of a model to a task that Baton runs, with the time and the tokens of each, oldest first."""
+    return Request(
+        "GET", with_query(f"/tasks/{quote(task_id, safe='')}/model-calls", {"limit": limit, "cursor": cursor})
     )
 
 

@@ -330,14 +330,15 @@ class DeadPage(TypedDict):
 
 
 class DecisionItem(TypedDict):
-    """`seq`: of the entry in the task's trail. `detail`: `counted` for an approval that others have to join, `own` for a handoff that its maker needn't have approved, else what came of an answer. `reason` and `title` are cut at 180 bytes."""
+    """`seq`: of the entry in the task's trail. Of a manual review `task_id` is null, `review_id` names it, `seq` is its version after the decision, and `priority` is empty if the request has none. `detail`: `counted` for an approval that others have to join, `own` for a handoff that its maker needn't have approved, else what came of an answer. `reason` and `title` are cut at 180 bytes."""
 
     at: str
     by: str
     verb: str
     detail: str | None
     reason: str | None
-    task_id: str
+    task_id: str | None
+    review_id: str | None
     seq: int
     title: str
     source_agent: str
@@ -351,7 +352,19 @@ class DecisionPage(TypedDict):
 
 
 DecisionVerb: TypeAlias = Literal[
-    "approve", "approve_next", "undo", "defer", "dismiss", "split", "answer", "revoke", "release", "resolve", "cancel"
+    "approve",
+    "approve_next",
+    "undo",
+    "defer",
+    "dismiss",
+    "split",
+    "answer",
+    "revoke",
+    "release",
+    "resolve",
+    "cancel",
+    "release_review",
+    "close_review",
 ]
 
 
@@ -750,6 +763,23 @@ class Metadata(TypedDict):
     workflow_id: NotRequired[str]
     parent_handoff: NotRequired[Any]
     depth: NotRequired[Any]
+
+
+class ModelCallView(TypedDict):
+    """`at`: when the reply was there; `turn`: its number in the task; `agent`: who was run."""
+
+    turn: int
+    at: str
+    agent: str
+    input_tokens: int
+    output_tokens: int
+    stop_reason: str | None
+    scripted: bool
+
+
+class ModelCalls(TypedDict):
+    items: list[ModelCallView]
+    next_cursor: str | None
 
 
 class NamedClaimRequest(TypedDict):
@@ -2528,7 +2558,7 @@ class SavedCheckpoint(TypedDict):
 
 
 class SettingsRequest(TypedDict):
-    """Settings left out keep their value, those of `guardrails` and `tracker` too; null switches the tracker off. `loop_guard`: whether handoffs that go round in circles are refused, by the limits below it. `agents_read`: whether agents read only tasks that they take part in (`own`), or all of the `workspace`. `listeners_per_principal`: connections to the bell. `requests_per_minute`, `kept_bytes_per_minute`: of one agent or service; five times as much for one human. `kept_bytes_per_claim`: in checkpoints and notes. `polls_at_once`: of any one caller. `groups`: names of humans, by the group's: who may answer questions and approve. `approval_rules`: who has to approve handoffs; the first that fits one counts. `version`: the version that the change is based on; any other current version refuses it."""
+    """Settings left out keep their value, those of `guardrails` and `tracker` too; null switches the tracker off. `loop_guard`: whether handoffs that go round in circles are refused, by the limits below it. `agents_read`: whether agents read only tasks that they take part in (`own`), or all of the `workspace`. `listeners_per_principal`: connections to the bell. `requests_per_minute`, `kept_bytes_per_minute`: of one agent or service; five times as much for one human. `kept_bytes_per_claim`: in checkpoints and notes. `polls_at_once`: of any one caller. `cents_per_million_tokens`: what a model's cost on average, for `GET /stats`; 0 for unknown. `groups`: names of humans, by the group's: who may answer questions and approve. `approval_rules`: who has to approve handoffs; the first that fits one counts. `version`: the version that the change is based on; any other current version refuses it."""
 
     version: NotRequired[int]
     time_zone: NotRequired[str]
@@ -2552,6 +2582,7 @@ class SettingsRequest(TypedDict):
     kept_bytes_per_minute: NotRequired[int]
     kept_bytes_per_claim: NotRequired[int]
     polls_at_once: NotRequired[int]
+    cents_per_million_tokens: NotRequired[int]
     groups: NotRequired[dict[str, list[str]]]
     approval_rules: NotRequired[list[ApprovalRuleRequest]]
     guardrails: NotRequired[GuardrailsRequest]
@@ -2582,6 +2613,7 @@ class SettingsView(TypedDict):
     kept_bytes_per_minute: int
     kept_bytes_per_claim: int
     polls_at_once: int
+    cents_per_million_tokens: int
     groups: dict[str, list[str]]
     approval_rules: list[ApprovalRuleView]
     guardrails: NotRequired[GuardrailsView]
@@ -2603,11 +2635,12 @@ class StandingAnswerPage(TypedDict):
 
 
 class StatsRowView(TypedDict):
-    """`at`: the beginning of the day or hour, null of other rows. `source`, `target`: null where rows aren't by it; `target` is null also of open work that nobody took. `recoveries`: leases that were lost; `retries`: attempts that failed, and were followed by another; `tokens`: of tasks that Baton runs. `person`: how long tasks waited for people; `worker`: for a worker; `work`: were at work. By the hour, only ends are known."""
+    """`at`: the beginning of the day or hour, null of other rows. `source`, `target`: null where rows aren't by it; `target` is null also of open work that nobody took. `begun`: how many began in that time, of the tasks that have ended by `to`, at most two days (UTC) after the day of their beginning. `recoveries`: leases that were lost; `retries`: attempts that failed, and were followed by another; `tokens`: of tasks that Baton runs. `person`: how long tasks waited for people; `worker`: for a worker; `work`: were at work. By the hour, only beginnings and ends are known."""
 
     at: str | None
     source: str | None
     target: str | None
+    begun: int
     done: int
     failed: int
     rejected: int
@@ -2628,6 +2661,7 @@ StatsView = TypedDict(
         "total": StatsRowView,
         "items": list[StatsRowView],
         "is_whole": bool,
+        "cents_per_million_tokens": int,
     },
 )
 
