@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from baton_client import core, operations
-from baton_client.claims import Claiming, ClaimOrder
+from baton_client.claiming import Claiming, ClaimOrder
 from baton_client.core import Answer, Flow, Listen, Patience, Pause, Request, Send, Step
 from baton_client.errors import ClaimLost, NoAnswer, ServerFailed, StaleClaim, Unreadable
 from baton_client.polls import Again, LongPoll

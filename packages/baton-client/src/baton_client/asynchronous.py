@@ -13,7 +13,8 @@ from typing import Self, TypeVar
 
 from baton_client.async_wire import AsyncWires
 from baton_client.bells import MOST_BELLS
-from baton_client.claims import Claimed, ClaimOrder, WorkVerbs
+from baton_client.claiming import Claimed, ClaimOrder
+from baton_client.claims import WorkVerbs
 from baton_client.core import AGENT, Answer, Flow, Listen, Pause, Send
 from baton_client.synchronous import LEASE_SECONDS, Session
 from baton_client.verbs import Tasks

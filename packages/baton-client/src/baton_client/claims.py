@@ -1,15 +1,14 @@
-"""Work under a claim, written once for threads and tasks: what its worker says (``WorkVerbs``), and how a worker comes
-by it (``Claiming``)."""
+"""Work under a claim, written once for threads and tasks: what its worker says."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from baton_client import core, operations
-from baton_client.core import Answer, Flow, Listen, Patience, Pause, Request, Send
+from baton_client.claiming import Claimed
+from baton_client.core import Answer, Flow, Listen, Patience, Request
 from baton_client.errors import BatonError, ClaimLost
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, now
@@ -33,99 +32,7 @@ if TYPE_CHECKING:
     from baton_client import types as t
 
 MOST_WORDS = 2000
-LONGEST_PAUSE_SECONDS = 4.0
 NOBODY_ENDED_IT = "The program left the work without an end."
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimOrder:
-    """What is asked for: work of an agent, or one task of its."""
-
-    agent: str
-    lease_seconds: int
-    worker: str | None = None
-    task_id: str | None = None
-
-    def look(self, key: str) -> Request[t.ClaimAnswer | None]:
-        if self.task_id is not None:
-            named = cast("t.NamedClaimRequest", self._body | {"agent": self.agent})
-            return cast("Request[t.ClaimAnswer | None]", operations.claim(self.task_id, named, key=key))
-        return operations.claim_the_next(self.agent, cast("t.ClaimRequest", self._body), key=key)
-
-    def poll(self, key: str, seconds: float) -> Request[t.ClaimAnswer | None]:
-        body = cast("t.WaitingClaimRequest", self._body)
-        return operations.wait_for_a_claim(self.agent, body, timeout=round(seconds, 2), key=key)
-
-    @property
-    def _body(self) -> dict[str, Any]:
-        body: dict[str, Any] = {"lease_seconds": self.lease_seconds}
-        return body | ({"worker": self.worker} if self.worker else {})
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """``since``: so many seconds ago the claim was asked for at the earliest."""
-
-    answer: t.ClaimAnswer
-    since: float
-
-
-@dataclass(slots=True)
-class Claiming:
-    """Asks for work until there is some. An attempt whose answer was lost may have made a claim: its repeat, under the
-    same key, gets that one. For one flow at a time."""
-
-    order: ClaimOrder
-    patience: Patience
-    polls: LongPoll = field(init=False)
-    due_at: str = ""  # as the latest empty answer said
-
-    def __post_init__(self) -> None:
-        self.polls = LongPoll(self.patience)
-
-    def within(self, seconds: float | None, *, by_bell: bool) -> Flow[Claimed | None]:
-        """Returns None once the seconds are over. Raises ``Refused``. An outage is waited out; if it lasts for all of
-        the seconds, raises ``NoAnswer`` or ``ServerFailed``."""
-        left, is_first = float("inf") if seconds is None else seconds, True
-        while True:
-            poll = 0.0 if is_first or by_bell or self.order.task_id else max(0.0, min(left, core.POLL_SECONDS))
-            if by_bell and not is_first:
-                heard = yield Listen(f"work:{self.order.agent}", min(left, LOOK_SECONDS), self.due_at)
-                left -= heard.took
-                poll = 0.0 if heard.status else max(0.0, min(left, core.POLL_SECONDS))
-            found, took = yield from self._asked(poll, left)
-            left -= took
-            if found is not None or left <= 0 or self.order.task_id:
-                return found
-            is_first = False
-
-    def _asked(self, poll: float, left: float) -> Flow[tuple[Claimed | None, float]]:
-        key, took, since, misses = core.new_key(), 0.0, 0.0, 0
-        if poll and self.polls.pause:
-            yield Pause(self.polls.pause)
-            took = self.polls.pause
-        while True:
-            answer = yield Send(self.order.poll(key, poll) if poll else self.order.look(key), poll + 15.0)
-            took, since = took + answer.took, since + answer.took
-            if poll and core.is_refused(answer.status, answer.code):
-                self.polls.pause = self.polls.backoff.pause_after_refusal(answer.retry_after)
-                return None, took
-            if answer.code == "claim_over":  # that of an attempt whose answer was lost for long
-                key, since = core.new_key(), 0.0
-                continue
-            misses += 1
-            is_clear = answer.status not in {0, 408, *core.AGAIN}
-            if is_clear or (took >= left and misses >= self.patience.attempts):
-                break
-            bound = min(self.patience.base_seconds * 2 ** min(misses - 1, 10), LONGEST_PAUSE_SECONDS)
-            pause = max(answer.retry_after, bound * self.patience.drawn(1.0, 1.25))
-            yield Pause(pause, f"the API answers {answer.status}" if answer.status else f"{answer.url} doesn't answer")
-            took, since = took + pause, since + pause
-        self.due_at = answer.headers.get("baton-due-at", "")
-        if poll:
-            self.polls.pause = self.polls.backoff.pause_after_wait(poll, answer.took)
-        body = core.body_of(answer)
-        return (None if body is None else Claimed(body, since)), took
 
 
 class WorkVerbs:

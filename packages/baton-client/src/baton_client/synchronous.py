@@ -10,7 +10,8 @@ from typing import Any, Self, TypeVar
 
 from baton_client.bells import Bells
 from baton_client.caller import Caller
-from baton_client.claims import Claimed, Claiming, ClaimOrder, WorkVerbs
+from baton_client.claiming import Claimed, Claiming, ClaimOrder
+from baton_client.claims import WorkVerbs
 from baton_client.core import Answer, Flow, Patience, Request
 from baton_client.errors import Misused
 from baton_client.profiles import Profile, found
