@@ -30,7 +30,7 @@ def test_a_handoff_is_made_once_and_its_fields_say_what_is_wrong(signed_in: Any,
     signed_in.get_by_label("Criteria, one a line").fill("names each way in")
     signed_in.get_by_label("Handoffs at most").fill("5")
     signed_in.get_by_role("button", name="Hand over").click()
-    result = signed_in.get_by_label("Result (optional)")
+    result = signed_in.get_by_role("textbox", name="Result (optional)")
     expect(result).to_be_focused()
     result.fill("What could go wrong")
     lost: list[str] = []
