@@ -67,7 +67,8 @@ async function listened(stop, rung) {
     const end = () => {
       clearTimeout(timer);
       for (const name of BACK) removeEventListener(name, back);
-      socket.close();
+      socket.onopen = () => socket.close(); // a browser reports one that is closed while it is opened
+      if (socket.readyState !== WebSocket.CONNECTING) socket.close();
       over(wasHeard ? "heard" : "failed");
     };
     let timer = setTimeout(end, ANSWERED_MS);
