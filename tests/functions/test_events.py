@@ -208,7 +208,7 @@ def asking(account: Account) -> None:
 def permitted(account: Account) -> None:
     asking(account)
     approved = Answer(outcome=Outcome.APPROVED, digest=json.loads(event_of("api-use_approval")["body"])["digest"])
-    answer_question(account.deps, human(DEMO), TASK, "qst_example1", approved)
+    answer_question(account.deps, human(DEMO), TASK, "qst_example1texample1", approved)
 
 
 def failed(account: Account) -> None:

@@ -315,7 +315,7 @@ def test_no_transaction_comes_near_the_limit(world: CountedNotionWorld) -> None:
     review_id = world.mark(human()).review_id
     assert review_id
     release_review(world.deps, human(), review_id, idempotency_key())
-    assert world.rig.raw.largest_transaction == 5
+    assert world.rig.raw.largest_transaction == 6
 
 
 def closed(world: CountedNotionWorld) -> None:
