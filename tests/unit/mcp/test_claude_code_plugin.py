@@ -157,3 +157,11 @@ def test_a_turn_that_ends_with_work_in_hand_is_stopped_once(session: Session) ->
     assert status == 2
     assert "You still hold task_1. next:" in said
     assert session.hook("stop", stop_hook_active=True) == (0, "")
+
+
+def test_a_server_goes_on_where_its_file_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "baton").write_text("a file where a folder should be")
+    kept = of_this_session({"XDG_STATE_HOME": str(tmp_path)})
+    kept.write({"clm_1": "task_1"}, {})
+    kept.remove()
+    assert "hooks aren't told of claims" in capsys.readouterr().err

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,15 +17,20 @@ class ClaimsFile:
     path: Path
 
     def write(self, live: Mapping[str, str], lost: Mapping[str, str]) -> None:
-        """``live`` and ``lost``: claim → its task. Readers see the file as it was or as it is, never a part."""
+        """``live`` and ``lost``: claim → its task. Readers see the file as it was or as it is, never a part. Where none
+        can be written, hooks know of nothing, and the session works without them."""
         content = {"server": os.getpid(), "live": dict(live), "lost": dict(lost)}
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(f".{os.getpid()}")
-        unfinished.write_text(json.dumps(content), encoding="utf-8")
-        unfinished.replace(self.path)
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            unfinished.write_text(json.dumps(content), encoding="utf-8")
+            unfinished.replace(self.path)
+        except OSError as error:
+            print(f"baton-mcp: hooks aren't told of claims: {error}", file=sys.stderr, flush=True)
 
     def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.unlink()
 
 
 def of_this_session(environment: Mapping[str, str] = os.environ) -> ClaimsFile:
