@@ -72,22 +72,16 @@ def _answer(request: Callable[[], Answer]) -> ApiAnswer:
         reply = request()
     except NoAnswer:
         return ApiAnswer(AnswerKind.RETRY)
-    retry_after, due_at = _seconds(reply.headers.get("retry-after")), reply.headers.get("baton-due-at", "")
-    return ApiAnswer(_kind(reply), reply.json, retry_after, reply.status, due_at)
+    return ApiAnswer(_kind(reply), reply.json, reply.retry_after, reply.status, reply.headers.get("baton-due-at", ""))
 
 
 def _kind(reply: Answer) -> AnswerKind:
-    code = reply.json.get("code") if isinstance(reply.json, dict) else None
     if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
         return AnswerKind.DONE
     if reply.status < 400 or reply.status in _BUSY:  # an HTML page or a redirect comes from a network, not from Baton
         return AnswerKind.RETRY
-    if reply.status == 401 or code in _DENIED:
+    if reply.status == 401 or reply.code in _DENIED:
         return AnswerKind.DENIED
-    if reply.status == 404 or code in _OVER:
+    if reply.status == 404 or reply.code in _OVER:
         return AnswerKind.CLAIM_OVER
     return AnswerKind.REFUSED
-
-
-def _seconds(text: str | None) -> float:
-    return float(text) if text and text.isdecimal() else 0.0
