@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkp
 from baton.services.handoffs.list_handoffs import MAX_READS, Filter, list_handoffs
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.handoffs.workflow_chain import workflow_chain
+from support.faults.hooked_store import HookedStore
 from support.worlds.rig import Rig
 from support.worlds.team import Team
 from support.worlds.world import World, agent, human
@@ -147,6 +149,19 @@ def test_an_inbox_is_read_and_emptied(team: Team) -> None:
     ids = [item.id for item in first.items]
     assert acknowledge(team.deps, agent(A), A, [*ids, *ids, "inbox_unknown"]) == 3
     assert read_inbox(team.deps, agent(A), A, 10, None).items == rest.items
+
+
+# What changes while it is read
+
+
+@pytest.mark.parametrize("end", ["complete", "fail"])
+def test_a_chain_holds_what_follows_from_an_end_that_it_tells_of(team: Team, end: str) -> None:
+    held, store = team.begin(A), HookedStore(team.deps.store)
+    follow = {"complete": lambda: team.complete(held, to=B), "fail": lambda: team.fail(held, back_to=B)}[end]
+    store.after["members"] = follow
+    (top,) = workflow_chain(replace(team.deps, store=store), human(), held.task.workflow_id)
+    assert top.task.is_ended
+    assert [each.task.target_agent for each in top.children] == [B]
 
 
 # What it takes

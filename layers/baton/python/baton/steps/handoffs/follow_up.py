@@ -29,6 +29,7 @@ from baton.steps.handoffs.begin_handoff import (
     stopped_handoff,
 )
 
+CREATED = "created"  # the status of an outcome that has led to a task
 NOBODY = "nobody_to_roll_back_to"
 TO_ITS_SOURCE = "rollback_to_its_source"
 
@@ -171,7 +172,7 @@ def _begin(deps: Deps, by: Principal, planned: PlannedHandoff, inputs: HandoffIn
         return _stopped(begun)
     task = begun.only.task
     outcome = {
-        "status": "created",
+        "status": CREATED,
         "handoff_id": task.handoff_id,
         "task_id": task.id,
         "target_agent": task.target_agent,
