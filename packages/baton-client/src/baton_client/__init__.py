@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from baton_client.errors import NoAnswer as NoAnswer
     from baton_client.errors import Refused as Refused
     from baton_client.errors import Unreadable as Unreadable
+    from baton_client.runs import AsyncRun as AsyncRun
+    from baton_client.runs import Call as Call
+    from baton_client.runs import Outcome as Outcome
+    from baton_client.runs import Run as Run
     from baton_client.synchronous import Baton as Baton
     from baton_client.synchronous import Work as Work
 
 _PLACES = {
     "asynchronous": ("AsyncBaton", "AsyncWork"),
     "errors": ("BatonError", "ClaimLost", "Misused", "NoAnswer", "Refused", "Unreadable"),
+    "runs": ("AsyncRun", "Call", "Outcome", "Run"),
     "synchronous": ("Baton", "Work"),
 }
 
