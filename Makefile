@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package smoke clean
+.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package smoke clean
 
 PYTHON ?= python3
 
@@ -66,6 +66,12 @@ $(env)/console.stamp: requirements/console.txt $(env)/uv.stamp
 	$(call environment,console)
 	@touch $@
 
+frameworks := openai-agents langgraph strands pydantic-ai
+
+$(frameworks:%=$(env)/%.stamp): $(env)/%.stamp: requirements/%.txt $(env)/uv.stamp
+	$(call environment,$*)
+	@touch $@
+
 # In an environment of their own, which `make clean` leaves. pip can't do it: a bare Debian has none, and the system's refuses.
 install: $(env)/uv.stamp ## put the commands baton and baton-mcp where your shell finds them (~/.local/bin)
 	@$(uv) tool install --quiet --force --constraints requirements/dev.txt --python $(env)/uv/bin/python ./cli \
@@ -73,12 +79,18 @@ install: $(env)/uv.stamp ## put the commands baton and baton-mcp where your shel
 	@bin=$$($(uv) tool dir --bin); echo "baton and baton-mcp are in $$bin"; case ":$$PATH:" in *":$$bin:"*) ;; \
 	  *) echo "next: export PATH=\"$$bin:\$$PATH\"    # your shell doesn't look there yet" ;; esac
 
-lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
-	@for name in layers/dependencies/requirements requirements/dev requirements/stack requirements/sam requirements/node requirements/types requirements/console requirements/uv; do \
+# $(1): the names of requirement files, $(2): further options
+define compiled
+	@for name in $(1); do \
 	  echo "lock: $$name.txt"; \
 	  $(uv) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --no-emit-find-links --custom-compile-command "make lock" --output-file $$name.txt $$name.in || exit 1; \
+	    --no-emit-find-links --custom-compile-command "make lock" $(2) --output-file $$name.txt $$name.in || exit 1; \
 	done
+endef
+
+lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
+	$(call compiled,layers/dependencies/requirements $(addprefix requirements/,dev stack sam node types console uv))
+	$(call compiled,$(frameworks:%=requirements/%),--no-config)
 
 # ---- the local stack (BATON_PORT, 4566 by default; BATON_SCRIPT, what the scripted model answers; ---------------------
 # BATON_FRONT_DOOR=FunctionUrl, for a Function URL in place of the gateway)
@@ -135,6 +147,12 @@ console-test: console-setup ## a real browser on the console's pages
 pictures: console-setup ## take the pictures of the console in docs/ anew, of every page in both schemes
 	@WRITE_SCREENS=1 PYTHONPATH=$$(echo $(env)/console/lib/python*/site-packages) $(pytest) tests/console/test_everybody.py tests/console/test_tracker.py -k axe --no-cov $(PYTEST_ARGS)
 	@$(bin)/python -m tools.docs.pictures
+
+# Never in CI: each framework comes from PyPI, in an environment of its own.
+frameworks: setup $(frameworks:%=$(env)/%.stamp) ## play each cell of docs/frameworks.md: every framework, and all pairs (OF=langgraph, SCENE=approval, KILLS=1000; WRITE=1)
+	@for name in $(frameworks); do $(bin)/mypy --python-executable $(env)/$$name/bin/python packages/baton-$$name/src \
+	  tests/frameworks/scenes/$$(echo $$name | tr - _).py || exit 1; done
+	@PYTHONPATH=tests $(bin)/python -m frameworks $(env) --of '$(OF)' --scene '$(SCENE)' --kills $(or $(KILLS),0) $(if $(WRITE),--write)
 
 vendor: setup $(env)/node.stamp ## write the console's libraries again, from npm's packages, and compare their hashes
 	@$(bin)/python -m tools.docs.vendor

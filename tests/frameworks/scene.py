@@ -1,0 +1,94 @@
+"""What the scenes share. A scene is played in its framework's environment: nothing but the standard library and the
+client is here.
+
+The environment has BATON_URL, HUMAN_TOKEN, AGENT_TOKEN (of a service that acts as any agent), and of some scenes AGENT,
+OTHER and EFFECTS."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from baton_client import AsyncBaton, Baton, operations
+
+PAGE = Path(__file__).parents[2] / "docs/frameworks.md"
+PATIENCE_SECONDS = 60.0
+
+
+def human() -> Baton:
+    return Baton(os.environ["BATON_URL"], os.environ["HUMAN_TOKEN"])
+
+
+def agent(slug: str) -> Baton:
+    return Baton(os.environ["BATON_URL"], os.environ["AGENT_TOKEN"], agent=slug)
+
+
+def async_agent(slug: str) -> AsyncBaton:
+    return AsyncBaton(os.environ["BATON_URL"], os.environ["AGENT_TOKEN"], agent=slug)
+
+
+def until(found: Callable[[], Any], what: str) -> Any:
+    """Returns what is found, once it is."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        if here := found():
+            return here
+        time.sleep(0.05)
+    raise AssertionError(f"it hasn't come: {what}")
+
+
+def approve(task_id: str) -> None:
+    """Approves a handoff, if it still waits for that."""
+    with human() as person:
+        task = person.send(operations.get_task(task_id))
+        if task["state"] == "needs":
+            person.send(operations.approve(task_id, {"revision": task["revision"]}))
+
+
+def waiting_for(slug: str) -> str:
+    """Returns the oldest task that waits for a human's approval before this agent has it."""
+    with human() as person:
+        listed = until(lambda: person.send(operations.list_tasks(state=["needs"], agent=slug))["items"], f"for {slug}")
+    return str(listed[0]["id"])
+
+
+def questions(task_id: str) -> list[Any]:
+    with human() as person:
+        return list(person.send(operations.list_task_questions(task_id))["items"])
+
+
+def decide(task_id: str, said: Mapping[str, Any]) -> None:
+    """Decides the open questions of a task. ``said``: by the tool's name, or the question's text: an answer; of an
+    action True, other arguments, or a text: the reason of a refusal."""
+    with human() as person:
+        for each in questions(task_id):
+            if each["outcome"] != "open":
+                continue
+            answer = said[each["tool"] or each["text"]]
+            body: Any
+            if each["kind"] != "action":
+                body = {"outcome": "answered", "answer": answer}
+            elif isinstance(answer, str):
+                body = {"outcome": "refused", "reason": answer}
+            else:
+                body = {"outcome": "approved", "digest": each["digest"]}
+                body |= {} if answer is True else {"arguments": answer}
+            person.send(operations.give_answer(task_id, each["id"], body))
+
+
+def block(number: int, heading: str) -> str:
+    """Returns a Python block of the page, by its place under a heading."""
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"\n## {heading}\n")
+    section = rest.partition("\n## ")[0]
+    found: list[str] = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    return found[number]
+
+
+def main(scenes: Mapping[str, Callable[[], object]]) -> None:
+    """Plays the scene that the command line names."""
+    scenes[sys.argv[1]]()
