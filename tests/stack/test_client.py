@@ -67,3 +67,26 @@ def test_tasks_hand_off_and_wait_while_a_thread_works(tenant: Tenant, page: dict
         worker = pool.submit(worked)
         assert asyncio.run(played()) == ["done"] * 3
         assert worker.result(IN_TIME_SECONDS) == 3
+
+
+def test_a_run_is_put_down_for_a_colleague_and_a_person_and_goes_on(tenant: Tenant, page: dict[str, Any]) -> None:
+    with (
+        Baton(*named(tenant, "human")) as human,
+        Baton(*named(tenant, "scout"), agent="scout") as scout,
+        Baton(*named(tenant, "reviewer"), agent="reviewer") as reviewer,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        task = human.hand_off("reviewer", "Release 1.2", agent="scout")
+        released = pool.submit(page["release"], reviewer)
+        while not (asked := human.send(operations.list_task_questions(task.id))["items"]):
+            pass
+        while not (part := human.send(operations.list_tasks(state=["needs"]))["items"]):
+            pass
+        human.send(operations.approve(part[0]["id"], {"revision": part[0]["revision"]}))
+        approved: Any = {"outcome": "approved", "digest": asked[0]["digest"]}
+        human.send(operations.give_answer(task.id, asked[0]["id"], approved))
+        with scout.claim(wait=IN_TIME_SECONDS) as work:
+            assert work is not None
+            work.complete("they are complete")
+        assert human.wait(task).output == {"shipped": {"version": "1.2"}, "notes": "they are complete"}
+        released.result(IN_TIME_SECONDS)

@@ -29,8 +29,8 @@ _MOST_LOOKS = 12
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that a run waits for. ``call_id``: the framework's own, unique in the run. ``fields``: of the branch of
-    a delegation (``target`` …), or of the question (``tool``, ``arguments``, ``options`` …)."""
+    """A tool call that a run waits for. ``call_id``: the framework's own, unique in the run. ``fields``: of the branch
+    of a delegation (``target`` …), or of the question (``tool``, ``arguments``, ``options`` …)."""
 
     call_id: str
     kind: Kind
@@ -142,8 +142,10 @@ class RunVerbs:
 
     @verb
     def begin(self, outcome: Outcome) -> Flow[bool]:
-        """Uses an approval up, just before its action is done. False if it was used before, by an attempt that died, or
-        was taken back: whether the action was done only its target knows."""
+        """Uses an approval up, just before its action is done. False where it isn't approved, and if it was used
+        before, by an attempt that died, or was taken back: whether the action was done only its target knows."""
+        if not outcome.digest:
+            return False
         body: Any = {"claim_id": self._work.claim_id, "digest": outcome.digest}
         request = operations.use_an_approval(self._work.task_id, outcome.question_id, body)
         try:
