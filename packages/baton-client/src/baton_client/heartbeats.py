@@ -50,10 +50,13 @@ class Heartbeats:
         self._send, self._lease, self._lost = send, lease, lost
         self._stopped = Event()
         self.why = ""
-        Thread(target=self._run, name=f"heartbeats {name}", daemon=True).start()
+        self._begin(name)
 
     def stop(self) -> None:
         self._stopped.set()
+
+    def _begin(self, name: str) -> None:
+        Thread(target=self._run, name=f"heartbeats {name}", daemon=True).start()
 
     def _run(self) -> None:
         while not self.why and not self._stopped.wait(max(0.0, self._lease.next_at - now())):
