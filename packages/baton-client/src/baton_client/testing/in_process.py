@@ -43,6 +43,8 @@ class InProcess:
         self._tokens: dict[tuple[str, str], str] = {}
         self._hearts: list[_Heart] = []
         self._changes, self._quiet_seconds = 0, 0.0
+        # A test runner may have some of its own.
+        self._bystanders = {each for each in threading.enumerate() if each is not threading.current_thread()}
 
     def knows(self, kind: str, name: str) -> bool:
         return (kind, name) in self._tokens
@@ -52,6 +54,9 @@ class InProcess:
             if not self.knows(kind, name):
                 self._tokens[kind, name] = self.stack.token(kind, name)
             return self._tokens[kind, name]
+
+    def has_other_threads(self) -> bool:
+        return any(each is not threading.current_thread() for each in {*threading.enumerate()} - self._bystanders)
 
     def done(self, step: Step, token: str, has_others: Callable[[], bool]) -> Turns[Answer]:
         """``has_others``: whether other threads or tasks may do something meanwhile."""
@@ -75,8 +80,8 @@ class InProcess:
         while seconds > 0:
             seconds -= self._step(seconds)
 
-    def heartbeats(self, send: Callable[[float], Answer], lease: Lease, lost: Signal) -> Heartbeats:
-        heart = _Heart(send, lease, lost, "")
+    def heartbeats(self, send: Callable[[float], Answer], lease: Lease, lost: Signal, name: str) -> Heartbeats:
+        heart = _Heart(send, lease, lost, name)
         with self._lock:
             self._hearts.append(heart)
         return heart
@@ -99,10 +104,12 @@ class InProcess:
         if self.steps:
             self.steps.popleft()()
         while waited < seconds and self._changes == seen:
-            is_alone = not has_others()
-            yield 0.0 if is_alone else TURN_SECONDS
+            most = seconds - waited
+            if has_others():
+                most = min(most, 1.0 + self._quiet_seconds / 1_000)
+                yield TURN_SECONDS
             if self._changes == seen:
-                waited += self._step(seconds - waited if is_alone else min(seconds - waited, 1.0))
+                waited += self._step(most)
         self._quiet_seconds += waited
         if self._quiet_seconds > LONGEST_QUIET_SECONDS:
             why = "a day has passed, and neither the test nor another thread or task has done anything"
@@ -122,7 +129,7 @@ class InProcess:
 class _Heart(Heartbeats):
     """Heartbeats without a thread. ``left``: the seconds until the next one."""
 
-    def _begin(self, _name: str) -> None:
+    def _begin(self) -> None:
         self._every = self.left = min(self._lease.seconds / 3, LONGEST_HEARTBEAT_SECONDS)
 
     @property
@@ -145,8 +152,8 @@ class InWorld(Session):
         super().__init__(URL, token, agent=agent)
         self._process = process
 
-    def _heartbeats(self, request: Request[Any], lease: Lease, lost: Signal, _name: str) -> Heartbeats:
-        return self._process.heartbeats(lambda _: self._process.answer(request, self.profile.token), lease, lost)
+    def _heartbeats(self, request: Request[Any], lease: Lease, lost: Signal, name: str) -> Heartbeats:
+        return self._process.heartbeats(lambda _: self._process.answer(request, self.profile.token), lease, lost, name)
 
     def _turns(self, flow: Flow[T], has_others: Callable[[], bool]) -> Turns[T]:
         answer: Answer | None = None

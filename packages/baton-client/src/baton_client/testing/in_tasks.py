@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import TypeVar
 
 from baton_client.asynchronous import AsyncBaton
@@ -15,7 +14,7 @@ T = TypeVar("T")
 
 class InTasks(InWorld, AsyncBaton):
     async def _played(self, flow: Flow[T]) -> T:
-        turns = self._turns(flow, lambda: len(asyncio.all_tasks()) > 1 or threading.active_count() > 1)
+        turns = self._turns(flow, lambda: len(asyncio.all_tasks()) > 1 or self._process.has_other_threads())
         await asyncio.sleep(0)  # as for a request, which other tasks don't wait for
         try:
             while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TypeVar
 
@@ -15,7 +14,7 @@ T = TypeVar("T")
 
 class InThreads(InWorld, Baton):
     def _played(self, flow: Flow[T]) -> T:
-        turns = self._turns(flow, lambda: threading.active_count() > 1)
+        turns = self._turns(flow, self._process.has_other_threads)
         try:
             while True:
                 time.sleep(next(turns))
