@@ -16,9 +16,9 @@ import pytest
 from baton_client import AsyncBaton, Baton, Call, ClaimLost, Misused, Run, operations
 from baton_client.errors import HumanRequired, LoopGuard, NotFound
 from baton_client.testing import BatonWorld
+from baton_client.testing import baton_world as baton_world
 
 PAGE = Path(__file__).parents[3] / "docs/client.md"
-pytest_plugins = ["baton_client.testing"]
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def test_a_handoff_is_approved_done_and_told_of(baton_world: BatonWorld) -> None
         assert active_count() == threads
         work.complete({"verdict": "good"}, met={"no secret": "searched"})
     assert scout.wait(task).output == {"verdict": "good"}
-    assert [each["event"]["type"] for each in baton_world.events][-1] == "completed"
+    assert [each["type"] for each in baton_world.events][-1] == "handoff_completed"
 
 
 def test_a_dead_workers_task_comes_back_and_a_live_ones_stays(
@@ -104,7 +104,7 @@ def test_work_that_goes_back_and_forth_is_stopped(baton_world: BatonWorld) -> No
 
 def test_tasks_and_waits_take_turns(baton_world: BatonWorld) -> None:
     async def review(baton: AsyncBaton) -> None:
-        async for work in baton.work(idle_seconds=600):
+        async for work in baton.work(idle_seconds=60):
             async with work:
                 await asyncio.sleep(0.01)
                 await work.complete(work.reason)
@@ -134,9 +134,7 @@ def test_threads_share_a_world(baton_world: BatonWorld, crew: tuple[Baton, Baton
         assert [each.result(60) for each in asking] == [f"Review {number}" for number in range(6)]
 
 
-def test_a_run_waits_for_people_and_a_colleague_and_goes_on(
-    baton_world: BatonWorld, crew: tuple[Baton, Baton]
-) -> None:
+def test_a_run_waits_for_people_and_a_colleague_and_goes_on(baton_world: BatonWorld, crew: tuple[Baton, Baton]) -> None:
     scout, reviewer = crew
     task = scout.hand_off("reviewer", "Release 1.2")
     baton_world.baton("tester", approval="auto")
@@ -182,8 +180,8 @@ def test_what_others_do_meanwhile_and_a_wait_that_nothing_ends(
         scout.wait(scout.hand_off("reviewer", "Review"))
 
 
-def test_a_world_is_a_tests_own_and_takes_no_names(baton_world: BatonWorld) -> None:
-    task = baton_world.baton("scout").hand_off(None, "Review")
+def test_a_world_is_a_tests_own_and_takes_no_names(baton_world: BatonWorld, crew: tuple[Baton, Baton]) -> None:
+    task = crew[0].hand_off("reviewer", "Review")
     other = BatonWorld().human()
     with pytest.raises(NotFound):
         other.send(operations.get_task(task.id))

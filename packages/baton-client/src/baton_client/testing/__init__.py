@@ -3,7 +3,7 @@ in the test's hands. It needs the package ``baton-testing``, which brings pytest
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +84,7 @@ class BatonWorld:
         has died, and sends no heartbeat any more."""
         for work in dead:
             work._heartbeats.stop()
+            work.ended.set()  # so it says nothing when its context ends
         self._process.pass_time(seconds + 60 * (minutes + 60 * (hours + 24 * days)))
 
     def _registered(self, slug: str, fields: dict[str, Any]) -> str:
@@ -105,6 +106,6 @@ def _questions(human: Baton, task_id: str, *, are_actions: bool) -> list[Any]:
 
 
 @pytest.fixture
-def baton_world() -> Iterator[BatonWorld]:
+def baton_world() -> BatonWorld:
     """A workspace of this test's own."""
-    yield BatonWorld()
+    return BatonWorld()

@@ -17,7 +17,7 @@ class InTasks(InWorld, AsyncBaton):
         turns = self._turns(flow, lambda: len(asyncio.all_tasks()) > 1 or self._process.has_other_threads())
         await asyncio.sleep(0)  # as for a request, which other tasks don't wait for
         try:
-            while True:
+            while True:  # noqa: ASYNC110 - no event tells whose turn it is
                 await asyncio.sleep(next(turns))
         except StopIteration as ended:
             return ended.value  # type: ignore[no-any-return]

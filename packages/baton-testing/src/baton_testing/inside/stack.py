@@ -20,6 +20,7 @@ from baton.domain import times
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.claims.join_branches import join_branches
 from baton.services.events.publish_events import publish_records
 from baton.services.tasks.sweep import sweep
 from create_handoff_marker import handler as markers
@@ -61,7 +62,8 @@ class Stack:
     """For one thread at a time. It begins at the machine's time."""
 
     def __init__(self) -> None:
-        self.clock, self._bus, self._written = _Clock(), FakeBus(), list[Change]()
+        self.clock, self._written = _Clock(), list[Change]()
+        self._bus, self._notices = FakeBus(), FakeDispatchQueue()
         self._swept_at = self.clock.time
         dynamo = FakeDynamo()
         dynamo.watch = self._written.extend
@@ -69,7 +71,7 @@ class Stack:
         self._deps = Deps(
             store=store,
             search=LexicalSearch(store, self.clock),
-            dispatch_queue=FakeDispatchQueue(),
+            dispatch_queue=self._notices,
             clock=self.clock,
             ids=RandomIds(),
             trackers=NoTrackers(),
@@ -118,7 +120,7 @@ class Stack:
             event["body"] = content.decode()
         app = next((each for each in self._apps if each.has_route_of(event)), self._api)
         answer = app(event)
-        self._publish()
+        self._settle()
         found = {name.lower(): value for name, value in answer["headers"].items()}
         return answer["statusCode"], found, answer.get("body", "").encode()
 
@@ -136,7 +138,7 @@ class Stack:
             self._swept_at = self._minute(number)
             self.clock.time = max(begun_at, self._swept_at)
             sweep(self._deps)
-            self._publish()
+            self._settle()
         return (self.now - begun_at).total_seconds()
 
     def _minute(self, number: int) -> datetime:
@@ -145,10 +147,11 @@ class Stack:
     def _is_due(self, at: datetime) -> bool:
         return next(iter(self._deps.store.queues.due(at)), None) is not None
 
-    def _publish(self) -> None:
-        """Brings what was written to the publisher, as the table's stream does by the template's filters."""
-        while self._written:
+    def _settle(self) -> None:
+        """Handles what was written and notified, as the table's stream and the dispatch queue bring it on AWS."""
+        while self._written or self._notices.notices:
             changes, self._written[:] = list(self._written), []
+            # By the template's filters.
             records = [
                 {"eventName": "INSERT" if old is None else "MODIFY", "dynamodb": {"NewImage": new}}
                 for _, old, new in changes
@@ -156,3 +159,6 @@ class Stack:
             ]
             if records:
                 publish_records(self._deps, self._bus, records)
+            notices, self._notices.notices[:] = list(self._notices.notices), []
+            for workspace, _, task_id, _ in notices:
+                join_branches(self._deps, workspace, task_id)  # an agent that Baton runs isn't run
