@@ -100,7 +100,7 @@ class InProcess:
         """Returns the seconds after which it is time to look: something has changed, or is due."""
         if due_at:
             seconds = min(seconds, max(0.001, (datetime.fromisoformat(due_at) - self.stack.now).total_seconds()))
-        seen, waited = self._changes, 0.0
+        seen, begun_at, waited = self._changes, self.stack.now, 0.0
         if self.steps:
             self.steps.popleft()()
         while waited < seconds and self._changes == seen:
@@ -109,8 +109,8 @@ class InProcess:
                 most = min(most, 1.0 + self._quiet_seconds / 1_000)
                 yield TURN_SECONDS
             if self._changes == seen:
-                waited += self._step(most)
-        self._quiet_seconds += waited
+                self._quiet_seconds += self._step(most)
+            waited = (self.stack.now - begun_at).total_seconds()
         if self._quiet_seconds > LONGEST_QUIET_SECONDS:
             why = "a day has passed, and neither the test nor another thread or task has done anything"
             raise Misused("nothing ends this wait", why, "let others do their part before, or in meanwhile(…)")

@@ -7,6 +7,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Any
 
 from api import handler as api
@@ -128,7 +129,7 @@ class Stack:
         """Moves the time on to the next run of the sweeper that finds something, by ``most`` seconds at most. Returns
         the seconds."""
         begun_at = self.now
-        until = begun_at + timedelta(seconds=most)
+        until = begun_at + timedelta(milliseconds=max(1, ceil(most * 1000)))  # a clock has whole ms
         last = int((until - self._swept_at).total_seconds() // SWEEP_SECONDS)
         number = bisect_left(range(1, last + 1), True, key=lambda each: self._is_due(self._minute(each))) + 1
         if number > last:
