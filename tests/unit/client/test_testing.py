@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import runpy
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,8 @@ from baton_client.errors import HumanRequired, LoopGuard, NotFound
 from baton_client.testing import BatonWorld
 from baton_client.testing import baton_world as baton_world
 
-PAGE = Path(__file__).parents[3] / "docs/client.md"
+ROOT = Path(__file__).parents[3]
+PAGE, PACKAGE = ROOT / "docs/client.md", ROOT / "packages/baton-testing"
 
 
 @pytest.fixture(autouse=True)
@@ -185,5 +187,9 @@ def test_a_world_is_a_tests_own_and_takes_no_names(baton_world: BatonWorld, crew
     other = BatonWorld().human()
     with pytest.raises(NotFound):
         other.send(operations.get_task(task.id))
-    inside = {name.removeprefix("baton_testing.inside.") for name in sys.modules if "baton_testing.inside." in name}
-    assert {"api.handler", "rest.app", "baton.bootstrap", "support.fakes.ports"} <= inside
+    inside = {name: module for name, module in sys.modules.items() if name.startswith("baton_testing.inside.")}
+    assert {"api.handler", "rest.app", "baton.bootstrap"} <= {name.split(".", 2)[2] for name in inside}
+    taken = [ROOT / each for each in runpy.run_path(str(PACKAGE / "with_sources.py"))["TAKEN"].values()]
+    for module in inside.values():  # what is loaded in a checkout is in the wheel, too
+        if module.__file__ is not None:
+            assert any(Path(module.__file__).is_relative_to(each) for each in (*taken, PACKAGE)), module
