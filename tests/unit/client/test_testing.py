@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from baton_client import AsyncBaton, Baton, Call, ClaimLost, Misused, Run, operations
-from baton_client.errors import HumanRequired, LoopGuard, NotFound
+from baton_client.errors import HumanRequired, LoopGuard, NotFound, Refused
 from baton_client.testing import BatonWorld
 from baton_client.testing import baton_world as baton_world
 
@@ -62,6 +62,20 @@ def test_a_handoff_is_approved_done_and_told_of(baton_world: BatonWorld) -> None
         work.complete({"verdict": "good"}, met={"no secret": "searched"})
     assert scout.wait(task).output == {"verdict": "good"}
     assert [each["type"] for each in baton_world.events][-1] == "handoff_completed"
+
+
+def test_a_refused_action_cant_be_used(baton_world: BatonWorld, crew: tuple[Baton, Baton]) -> None:
+    crew[0].hand_off("reviewer", "Release")
+    with crew[1].claim() as work:
+        assert work is not None
+        asked = work.ask("Ship?", tool="ship", arguments={"version": "1.2"}, seconds=0)
+        said: Any = {"outcome": "refused", "reason": "It is Friday"}
+        baton_world.human().send(operations.give_answer(work.task_id, asked.id, said))
+        question = work.answer_to(asked)
+        assert (question.is_approved, question.reason) == (False, "It is Friday")
+        with pytest.raises(Refused):
+            work.use(question)
+        work.release()
 
 
 def test_a_dead_workers_task_comes_back_and_a_live_ones_stays(

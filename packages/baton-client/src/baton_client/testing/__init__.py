@@ -83,7 +83,7 @@ class BatonWorld:
         """Lets time pass: heartbeats are sent, leases end, the sweeper runs each minute. ``dead``: work whose process
         has died, and sends no heartbeat any more."""
         for work in dead:
-            work._heartbeats.stop()
+            work._heartbeats.stop()  # pyright: ignore[reportPrivateUsage]
             work.ended.set()  # so it says nothing when its context ends
         self._process.pass_time(seconds + 60 * (minutes + 60 * (hours + 24 * days)))
 
