@@ -128,9 +128,9 @@ def _with_digest(outcome: ClaimOutcome) -> commands.WorkerCommand:
 
 def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Write]:
     """Returns all that is committed with the task itself."""
-    writes: list[Write] = [*outcome.extras, *request.extra_writes]
-    writes += [write for child in outcome.children for write in child.writes]
-    return [*writes, *trail_answers.empty_response_beside(request.call.idempotency_key)]
+    begun = [write for child in outcome.children for write in child.writes]
+    no_refusal = trail_answers.empty_response_beside(request.call.idempotency_key)
+    return [*outcome.extras, *request.extra_writes, *begun, *no_refusal]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
@@ -139,9 +139,10 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
     claim, left = change.ended_claim, {}
     if computed and claim is not None and not change.task.is_ended:
         left = receipts.not_told(computed, change.events[-1], change.task, claim.agent)
-    key = request.call.idempotency_key
-    under_key = None if key is None else receipts.asked(key.body_hash, request.command_name)
-    asked = AskedRequest(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
+    asked, key = AskedRequest(digest=request.digest, computed=left), request.call.idempotency_key
+    if key is not None:
+        digest = receipts.asked(key.body_hash, request.command_name)
+        asked = replace(asked, key=receipts.name_of(key), key_digest=digest)
     return replace(change, asked=asked)
 
 
