@@ -96,7 +96,7 @@ WAITING = (
         habits=_ASKING),
     bug("nobody writes down that a question has expired",
         do.value("change_task:_closed_questions", "set()", "QUESTION_EXPIRED"), habits=_ASKING),
-    bug("nobody looks when a question's time is over", do.drop_statement("wake:next_look", "questions"),
+    bug("nobody looks when a question's time is over", do.drop_item("wake:next_look", "questions"),
         habits=_ASKING),
 )  # fmt: skip
 RULES = (
