@@ -63,12 +63,10 @@ def _head(change: Change, trail: Appended, item: Item) -> ItemWrite:
     task, before = trail.task, change.before
     if before is not None and before.is_ended:
         raise ValueError(f"{task.id} has ended: its HEAD is never put again")
+    head = put_version(item, task.meta.version, "task")
     if before is None:
-        return put_version(item, task.meta.version, "task")
-    bar, head = (
-        VersionBar(keys.head(task.workspace, task.id), before.meta.version),
-        put_version(item, task.meta.version, "task"),
-    )
+        return head
+    bar = VersionBar(keys.head(task.workspace, task.id), before.meta.version)
     if not change.events:
         return replace(head, fitness=Fitness.CHANGING, bar=bar)
     index = len(task.meta.tail) - len(change.events)
