@@ -29,7 +29,7 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
     task, before = trail.task, change.before
     if change.output is not None and not change.ends:
         raise ValueError("an output without the end of its task")
-    in_head, beside = output_parts(task, change.output)
+    in_head, beside = ({}, None) if change.output is None else output_parts(task, change.output)
     begins_first = begins_alone and before is None and bool(change.events)
     inbox = None if change.inbox_id is None else keys.inbox_index_key(task, change.inbox_id)
     item = {**items.head_item(task, len(change.events), inbox), **in_head}
