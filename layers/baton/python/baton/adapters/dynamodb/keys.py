@@ -673,7 +673,7 @@ def parse_claim_mark(sort_key: str) -> tuple[datetime, str]:
 
 def marked_at(sort_key: str, claim_id: str) -> datetime | None:
     """Returns the end of the lease, as far as the claim's mark knows; None for a place that isn't its mark."""
-    if not is_claim_mark(sort_key) or not sort_key.endswith(f"#{claim_id}"):
+    if not sort_key.endswith(f"#{claim_id}"):
         return None
     return parse_claim_mark(sort_key)[0]
 
