@@ -249,7 +249,7 @@ TRAILS = (
         do.text("event_outbox:FOLLOWS_WHAT_WAS_TOLD", "#told >=", ":before >=")),
     bug("a task leaves the outbox with its first event", do.always("event_outbox:EventOutbox.mark_told", "is_over")),
     bug("a task that begins isn't in the outbox",
-        do.drop_item("trail_items:beginning_item", "wake_pk"), do.drop_item("trail_items:beginning_item", "wake_sk")),
+        do.drop_item("trail_items:beginning_item", "outbox")),
 )  # fmt: skip
 MEMBERS = (
     bug("a root is taken for the one that its workflow's id tells",
