@@ -32,8 +32,7 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
     in_head, beside = ({}, None) if change.output is None else output_parts(task, change.output)
     begins_first = begins_alone and before is None and bool(change.events)
     inbox = None if change.inbox_id is None else keys.inbox_index_key(task, change.inbox_id)
-    item = {**items.head_item(task, len(change.events), inbox), **in_head}
-    head = _head(change, trail, item)
+    head = _head(change, trail, {**items.head_item(task, len(change.events), inbox), **in_head})
     writes = [_proving(head) if begins_first else head]
     if beside is not None:
         writes.append(put_first(beside))
