@@ -40,9 +40,8 @@ class EscalationDraft:
 
     def writes(self, direction: Direction, *, ends_review: bool = False) -> list[Write]:
         """Task and direction are for one transaction: of two escalations that read the same direction, one wins."""
-        task = self.change.task
-        forget = direction.forgettable(task.created_at)
-        in_direction = OpenEscalation(direction, task.id, task.created_at, forget, ends_review)
+        task_id, at = self.change.task.id, self.change.task.created_at
+        in_direction = OpenEscalation(direction, task_id, at, direction.forgettable(at), ends_review)
         sync = [Save(self.page_sync)] if self.page_sync else []
         return [replace(self.change, body=self.body), in_direction, *sync]
 
