@@ -34,13 +34,12 @@ def create_marker(deps: Deps, call: routing.Call[dict[str, Any], None]) -> answe
 
 def marker_view(deps: Deps, answer: MarkerAnswer) -> MarkerView:
     degraded: Any = answer.degraded_capabilities
-    own_url = deps.task_url(answer.task_id) if answer.task_id else None
     existing = deps.task_url(answer.duplicate_of) if answer.duplicate_of else None
     return {
         "success": True,
         "handoff_block": answer.handoff_block,
         "task_created": answer.task_id is not None,
-        "task_url": answer.task_url or own_url,
+        "task_url": answer.task_url or (deps.task_url(answer.task_id) if answer.task_id else None),
         "task_id": answer.task_id,
         "tracker_page_id": answer.tracker_page_id,
         "duplicate_prevented": answer.duplicate_of is not None,

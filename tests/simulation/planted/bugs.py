@@ -208,7 +208,7 @@ FAMILIES = (
 RUNS = (
     bug("a budget of calls is only read",
         do.never("run_writes:_limit_conditions", "calls", "None"),
-        do.item("run_writes:_limit_values", "None", ":most_calls"), habits=_RUNS, steps=400_000),
+        do.item("run_writes:counted", "None", ":most_calls"), habits=_RUNS, steps=400_000),
     # A run looks at its claim before each entry. What keeps it out in the moment after that is found without the look.
     bug("a run adds to a transcript that a later one has taken",
         do.drop_statement("transcript_writer:TranscriptWriter._keep", "current_claim"),
@@ -249,7 +249,7 @@ TRAILS = (
         do.text("event_outbox:FOLLOWS_WHAT_WAS_TOLD", "#told >=", ":before >=")),
     bug("a task leaves the outbox with its first event", do.always("event_outbox:EventOutbox.mark_told", "is_over")),
     bug("a task that begins isn't in the outbox",
-        do.drop_item("trail_items:beginning_item", "wake_pk"), do.drop_item("trail_items:beginning_item", "wake_sk")),
+        do.drop_item("trail_items:beginning_item", "outbox")),
 )  # fmt: skip
 MEMBERS = (
     bug("a root is taken for the one that its workflow's id tells",

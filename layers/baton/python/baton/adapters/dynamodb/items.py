@@ -43,7 +43,6 @@ def head_item(task: Task, fresh: int = 0, inbox: keys.Key | None = None) -> Item
     an ended task in its source agent's inbox. What follows from the key isn't written (``_implied``): HEAD is paid for
     by the KB with each change. What a newer version has added is written again as it was read."""
     key, meta = keys.head(task.workspace, task.id)._asdict(), task.meta
-    queue, wake = inbox or keys.queue_index_key(task), keys.wake_index_key(task)
     implied = _implied(key, task.source_agent)
     fields_ = {**trail.told(task), "depth": task.depth}  # also where no event would tell it
     told = {name: value for name, value in fields_.items() if name not in implied or value != implied[name]}
@@ -56,10 +55,8 @@ def head_item(task: Task, fresh: int = 0, inbox: keys.Key | None = None) -> Item
         "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
         "events": list(meta.tail) or None,
         "fresh": fresh or None,
-        "queue_pk": queue and queue.pk,
-        "queue_sk": queue and queue.sk,
-        "wake_pk": wake and wake.pk,
-        "wake_sk": wake and wake.sk,
+        **keys.place(keys.QUEUE_INDEX, inbox or keys.queue_index_key(task)),
+        **keys.place(keys.WAKE_INDEX, keys.wake_index_key(task)),
     }
 
 

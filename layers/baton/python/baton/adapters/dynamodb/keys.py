@@ -647,8 +647,7 @@ def queue_index_key(of: Task) -> Key | None:
     if of.state is State.NEEDS:
         return Key(needs_queue(of.workspace), _queue_sort_key(of.priority, of.created_at, of.id))
     if of.state is State.DELEGATED and of.ready_at is not None:
-        is_open = of.target_agent is None
-        queue = open_queue(of.workspace) if is_open else ready_queue(of.workspace, str(of.target_agent))
+        queue = open_queue(of.workspace) if of.target_agent is None else ready_queue(of.workspace, of.target_agent)
         return Key(queue, _queue_sort_key(of.priority, of.ready_at, of.id))
     return None
 
@@ -674,7 +673,7 @@ def parse_claim_mark(sort_key: str) -> tuple[datetime, str]:
 
 def marked_at(sort_key: str, claim_id: str) -> datetime | None:
     """Returns the end of the lease, as far as the claim's mark knows; None for a place that isn't its mark."""
-    if not is_claim_mark(sort_key) or not sort_key.endswith(f"#{claim_id}"):
+    if not sort_key.endswith(f"#{claim_id}"):
         return None
     return parse_claim_mark(sort_key)[0]
 

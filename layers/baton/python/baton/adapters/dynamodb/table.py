@@ -141,13 +141,11 @@ class Table:
         """Returns the items that exist; no keys take no call. Raises ``ValueError`` for more than 100 different keys.
         ``newer_too``: those that this version can't read come as they are (``schema.is_newer``), so that one doesn't
         hold up the others."""
-        once_each = list(dict.fromkeys(wanted))  # a batch read refuses a key that occurs twice
+        found: dict[keys.Key, Item] = {}
+        once_each = [to_wire(key._asdict()) for key in dict.fromkeys(wanted)]  # a batch refuses a key that occurs twice
         if len(once_each) > MAX_BATCH:
             raise ValueError(wanted)
-        found: dict[keys.Key, Item] = {}
-        if not once_each:
-            return found
-        request = {self._name: {"Keys": [to_wire(key._asdict()) for key in once_each], "ConsistentRead": True}}
+        request = {self._name: {"Keys": once_each, "ConsistentRead": True}} if once_each else {}
         tries = self._patience.tries()  # what is left unprocessed is throttled, too
         while request:
             answer = self._call(self._client.batch_get_item, tries, RequestItems=request)
@@ -274,8 +272,8 @@ class Table:
         """
         token = uuid4().hex
         sent = [self._as_sent(write, token) for write in writes]
-        _must_fit(sent)
         first, rest = [each for each in sent if each.comes_first], [each for each in sent if not each.comes_first]
+        _must_fit(first, rest)
         commit_proof, bar = proof_and_bar(rest)
         if first:
             self._together([partial(self._put_first, each, token) for each in first])
@@ -415,17 +413,15 @@ def from_wire(item: Item) -> Item:
     return {name: value["S"] if "S" in value else _deserializer.deserialize(value) for name, value in item.items()}
 
 
-def _must_fit(writes: Sequence[ItemWrite]) -> None:
-    """Raises ``ValueError`` for too many writes or two of one item, and ``TooLarge`` for an item above the limit."""
-    count = sum(not write.comes_first for write in writes)
-    if count > MAX_ITEMS:
-        raise ValueError(f"{count} items in one transaction")
-    if len({write.key for write in writes}) < len(writes):
+def _must_fit(first: Sequence[ItemWrite], rest: Sequence[ItemWrite]) -> None:
+    """Raises ``ValueError`` for too many writes or two of one item, and ``TooLarge`` for an item above the limit.
+    ``first``: those that come first."""
+    if len(rest) > MAX_ITEMS:
+        raise ValueError(f"{len(rest)} items in one transaction")
+    if len({write.key for write in (*first, *rest)}) < len(first) + len(rest):
         raise ValueError("one item twice in one transaction")
-    must_fit(
-        [write.request["Item"] for write in writes if write.kind == "Put" and not write.comes_first],
-        alone=[write.request["Item"] for write in writes if write.comes_first],
-    )
+    together = [write.request["Item"] for write in rest if write.kind == "Put"]
+    must_fit(together, alone=[write.request["Item"] for write in first])
 
 
 def update_request(key: keys.Key, update: str, condition: str | None, values: Item, **names: str) -> Item:

@@ -62,11 +62,10 @@ def beginning_item(task: Task, entries: Sequence[tail.Entry]) -> Item:
     number of the latest event that the bus has accepted, all before it included."""
     if len(entries) > MAX_AT_FIRST:
         raise ValueError(f"a task that begins with {len(entries)} events")
-    place, listed = keys.outbox_index_key(task.id, task.meta.updated_at), keys.day_list_index_key(task)
-    piece = {"events": list(entries), "chain": task.meta.chain}
+    outbox = keys.place(keys.WAKE_INDEX, keys.outbox_index_key(task.id, task.meta.updated_at))
+    listed = keys.place(keys.QUEUE_INDEX, keys.day_list_index_key(task))
     key = keys.beginning(task.workspace, task.id)
-    places = {"wake_pk": place.pk, "wake_sk": place.sk, "queue_pk": listed.pk, "queue_sk": listed.sk}
-    return {**key._asdict(), **piece, "told": 0, **places}
+    return {**key._asdict(), "events": list(entries), "chain": task.meta.chain, "told": 0, **outbox, **listed}
 
 
 def chunk_item(before: Task) -> Item:

@@ -154,10 +154,8 @@ class Tool:
         """The tool as a model gets it. Every text in it is by the human who defined the tool."""
         properties = {each.name: each.schema for each in self.context_variables}
         required = [each.name for each in self.context_variables if each.required]
-        schema: dict[str, Any] = {"type": "object", "properties": properties}
-        if required:
-            schema["required"] = required
-        schema["additionalProperties"] = False
+        needed = {"required": required} if required else {}
+        schema = {"type": "object", "properties": properties, **needed, "additionalProperties": False}
         description = "\n\n".join(text for text in (self.description, self.handoff_instructions) if text)
         return {"name": self.name, "description": description, "input_schema": schema}
 

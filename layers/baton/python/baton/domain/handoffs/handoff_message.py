@@ -158,9 +158,7 @@ class MetadataPart(MessagePart):
 class BudgetPart(MessagePart):
     @property
     def limits(self) -> Budget:
-        given = dict(self.fields)
-        deadline = given.pop("deadline", None)
-        return Budget(**given, deadline=None if deadline is None else times.parse_rfc3339(deadline))
+        return Budget(**{**self.fields, "deadline": self._time("deadline")})
 
 
 @dataclass(frozen=True, slots=True)

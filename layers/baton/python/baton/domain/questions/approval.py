@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
@@ -58,14 +57,8 @@ class PendingApproval:
         return replace(self, remind_at=None)
 
 
-def approval_for(
-    rules: Iterable[ApprovalRule], of: tuple[str, str | None, str | None], author: str, at: datetime
-) -> PendingApproval | None:
-    """Returns what a new handoff needs by the first rule that fits it; None if none does: any human approves then.
-    ``of``: its source, target and work type."""
-    rule = next((each for each in rules if each.fits(*of)), None)
-    if rule is None:
-        return None
+def approval_by(rule: ApprovalRule, author: str, at: datetime) -> PendingApproval:
+    """Returns what a new handoff of ``author``, a principal's key, needs by the rule."""
     return PendingApproval(
         approvers=_approvers(rule, never=(author,) if rule.not_author else ()),
         remind_at=_after(at, rule.remind_after_seconds),

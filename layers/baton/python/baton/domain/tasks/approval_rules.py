@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
-from baton.domain.questions.approval import approval_for
+from baton.domain.questions.approval import approval_by
 from baton.domain.questions.approvers import Groups
 from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.tasks.change import EventRecorder
@@ -29,8 +29,9 @@ class Approved:
 
 
 def as_came(new: Task, by: Principal, at: datetime, rules: Iterable[ApprovalRule], service_version: int) -> Task:
-    of = (new.source_agent, new.target_agent, new.work_type)
-    return new.changed(approved_as=service_version, approval=approval_for(rules, of, by.key, at))
+    """Returns the new task with what it needs by the first rule that fits it. If none does, any human approves."""
+    rule = next((each for each in rules if each.fits(new.source_agent, new.target_agent, new.work_type)), None)
+    return new.changed(approved_as=service_version, approval=rule and approval_by(rule, by.key, at))
 
 
 def counts_with_others(recorder: EventRecorder, what: Approved, data: dict[str, Any], groups: Groups) -> bool:

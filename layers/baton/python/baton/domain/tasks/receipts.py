@@ -74,8 +74,8 @@ def asked(body_hash: str, command_name: str = "") -> str:
     return _digest(f"{command_name} {body_hash}", _REQUEST_BYTES)
 
 
-def name_of(idempotency_key: IdempotencyKey | None) -> str | None:
-    return None if idempotency_key is None else _digest(idempotency_key.digest, _KEY_BYTES)
+def name_of(idempotency_key: IdempotencyKey) -> str:
+    return _digest(idempotency_key.digest, _KEY_BYTES)
 
 
 def names_in(entry: tail.Entry) -> tuple[str, ...]:

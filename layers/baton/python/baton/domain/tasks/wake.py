@@ -63,11 +63,10 @@ def is_resting(task: Task) -> bool:
 
 def next_look(task: Task, now: datetime) -> datetime | None:
     """Returns the earliest time at which something can be due, or None if only a command can change the task."""
-    moments = [_of_state(task, now)] if not task.is_ended else []
-    if not task.is_ended and Flag.DEADLINE_PASSED not in task.flags:
-        moments.append(task.deadline)
-    if not task.is_ended:
-        moments += [each.until for each in task.questions]
+    if task.is_ended:
+        return None
+    deadline = None if Flag.DEADLINE_PASSED in task.flags else task.deadline
+    moments = [_of_state(task, now), deadline, *(each.until for each in task.questions)]
     if task.state is State.NEEDS and task.approval is not None:
         moments += [task.approval.remind_at, task.approval.then_at]
     return min((moment for moment in moments if moment is not None), default=None)

@@ -51,11 +51,11 @@ def _completed(
     completion = checked(request.payload["completion"], rules, "")
     reports = tuple((each["criterion"], each["met"]) for each in _reports(completion))
     status = "success" if all(met for _, met in reports) else "partial"
-    source = sender(deps, request.by.workspace, inputs, envelope, status)
+    source = sender(deps, request.call.by.workspace, inputs, envelope, status)
     completion_id = deps.ids.new("comp", now)
     command = commands.Complete(
-        by=request.by,
-        claim_id=request.claim_id,
+        by=request.call.by,
+        claim_id=request.call.claim_id,
         has_output=output is not None,
         completion_id=completion_id,
         criteria=handoff.expectations.criteria,
@@ -69,7 +69,7 @@ def _completed(
         "status": status,
         "source": source,
     }
-    next_ = _next(deps, request.by, inputs, record, now)
+    next_ = _next(deps, request.call.by, inputs, record, now)
     if next_.outcome:
         record["continuation"] = {**completion["continuation"], **next_.outcome}
     return ClaimOutcome(command=command, output=output, completion=record, children=next_.children, extras=next_.extras)

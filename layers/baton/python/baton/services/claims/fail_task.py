@@ -112,7 +112,7 @@ def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, no
         "failure_id": deps.ids.new("fail", now),
         "handoff_id": task.handoff_id,
         "timestamp": times.rfc3339(now),
-        "source": {"agent": task.claim.agent if task.claim else request.by.id},
+        "source": {"agent": task.claim.agent if task.claim else request.call.by.id},
         "failure": checked(request.payload["failure"], rules, at),
         **({"rollback_request": checked(rollback_request, rules, "rollback_request")} if rollback_request else {}),
         "checkpoint_id": None,
@@ -133,14 +133,14 @@ def _partial_progress(
         step_name=f"partial_{task.claim.agent}",
         state={"partial_progress": progress},
         at=now,
-        by=request.by.key,
+        by=request.call.by.key,
     )
 
 
 def _rolled_back(
     deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, failure: dict[str, Any], now: datetime
 ) -> FollowUp:
-    return roll_back(deps, request.by, inputs.parent, failure, now) if inputs.parent else FollowUp()
+    return roll_back(deps, request.call.by, inputs.parent, failure, now) if inputs.parent else FollowUp()
 
 
 def _initiated(back: FollowUp) -> dict[str, Any] | None:

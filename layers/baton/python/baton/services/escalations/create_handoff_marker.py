@@ -84,9 +84,7 @@ def _decided(
     task = escalation.change.task
     answer = MarkerAnswer(handoff_block=marker.block, task_id=task.id, handoff_id=task.handoff_id)
     commit(deps, *escalation.writes(direction), *idempotency.save_response(idempotency_key, asdict(answer)))
-    if escalation.page_sync is None:
-        return answer
-    return _with_page(answer, mirror_at_once(deps, settings, escalation))
+    return answer if escalation.page_sync is None else _with_page(answer, mirror_at_once(deps, settings, escalation))
 
 
 def _guarded(marker: Marker, inputs: MarkerInputs) -> Marker:

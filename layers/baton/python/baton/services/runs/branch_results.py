@@ -9,7 +9,7 @@ from baton.domain.runs.transcript import Block, Transcript, TranscriptEntry, res
 
 
 def branch_results(
-    reply: TranscriptEntry, transcript: Transcript, resume_payload: Mapping[str, Any] | None
+    reply: TranscriptEntry, transcript: Transcript, resume_payload: Mapping[str, Any]
 ) -> dict[str, Block]:
     """Returns the results of delegations that the task has waited for, by call."""
     calls = {call["toolUseId"] for call in reply.calls}
@@ -20,7 +20,7 @@ def branch_results(
         if "note" in each.data
     }
     found: dict[str, list[dict[str, Any]]] = {}
-    for each in (resume_payload or {}).get("results", ()):
+    for each in resume_payload.get("results", ()):
         if each.get("call_id") in calls:
             found.setdefault(each["call_id"], []).append(each)
     return {call_id: _branch_result(call_id, outcomes, notes.get(call_id)) for call_id, outcomes in found.items()}

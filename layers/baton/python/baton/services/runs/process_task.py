@@ -104,8 +104,7 @@ def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.
     claimed = _claim(deps, claimer, details)
     if isinstance(claimed, NoticeOutcome):
         return claimed
-    time_left = time_budget.time_left_to_work
-    return runs.RunInput(claimed.details, agent, by, claimed.claim_id, time_left, claimed.memory)
+    return runs.RunInput(claimed.details, agent, by, claimed.claim_id, time_budget.time_left_to_work, claimed.memory)
 
 
 def _task_of(deps: Deps, notice: DispatchNotice) -> TaskDetails | None:
@@ -209,8 +208,7 @@ class _ClaimedRun:
                 outcome.set_result(runs.RunFailed(failure, retryable=True))
 
         # With this thread's context: what the run sends and logs belongs to the message that is handled here.
-        here = partial(copy_context().run, run)
-        Thread(target=here, name=f"run {self.task_id}", daemon=True).start()
+        Thread(target=partial(copy_context().run, run), name=f"run {self.task_id}", daemon=True).start()
         return outcome
 
     def _await_result(self, outcome: Future[runs.RunResult]) -> runs.RunResult:

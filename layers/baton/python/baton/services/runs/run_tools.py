@@ -43,8 +43,7 @@ def offered(run: RunContext) -> dict[str, Tool]:
 
 def _is_offered(tool: Tool, roster: Roster) -> bool:
     target = roster.find(tool.target_agent)
-    is_open = tool.active and tool.is_understood
-    return is_open and target is not None and target.active and tool.suspended_by(target) is None
+    return tool.active and tool.is_understood and target is not None and target.active and not tool.suspended_by(target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,8 @@ class RunTools:
         """Carries out the reply's calls that have no result yet. Returns how one of them left the task; None if the
         task goes on: then their results are saved."""
         given = self.writer.transcript.results_of(reply.turn)
-        joined = branch_results(reply, self.writer.transcript, self.run.work.details.resume_payload)
+        brought = self.run.work.details.resume_payload  # None for a task that hasn't waited
+        joined = branch_results(reply, self.writer.transcript, brought) if brought else {}
         results = {call_id: block for call_id, block in joined.items() if call_id not in given}
         waiting = [call for call in reply.calls if call["toolUseId"] not in given.keys() | results.keys()]
         ending, branches, later = self._sorted(waiting, results)

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
-from baton.domain.access.principal import Principal
 from baton.domain.guardrails.guardrails import MASK, MAX_ITEMS, Guardrails, checked
 from baton.domain.handoffs.workflow import ClaimLateResult, LateResult
 from baton.domain.tasks import commands, receipts
@@ -46,18 +45,6 @@ class EndClaimRequest:
     while_off: bool = False  # also accepted from an agent that is switched off
 
     @property
-    def by(self) -> Principal:
-        return self.call.by
-
-    @property
-    def task_id(self) -> str:
-        return self.call.task_id
-
-    @property
-    def claim_id(self) -> str:
-        return self.call.claim_id
-
-    @property
     def digest(self) -> str:
         return receipts.asked(self.call.body_hash, self.command_name)
 
@@ -85,9 +72,9 @@ def end_claim(
     """Ends the claim that ``request`` names. ``decide`` gets the task in its present state, and the other items that
     ``query`` names. Raises ``StaleClaim`` for every other request under a claim that is over, and the errors of
     ``decide``."""
-    by, key = request.by, trail_answers.key_beside(request.call.idempotency_key)
-    wanted = replace(query or HandoffQuery(), parent_id=request.task_id, idempotency_key=key)
-    with refused_as_unknown(deps, by, request.task_id, unless=knows_claim(request.claim_id)):
+    by, key = request.call.by, trail_answers.key_beside(request.call.idempotency_key)
+    wanted = replace(query or HandoffQuery(), parent_id=request.call.task_id, idempotency_key=key)
+    with refused_as_unknown(deps, by, request.call.task_id, unless=knows_claim(request.call.claim_id)):
         try:
             for attempt in attempts(deps):
                 with attempt:
@@ -113,9 +100,9 @@ def _decided(
     receipt = trail_answers.first_receipt(deps, task, request.call.idempotency_key, request.command_name)
     if receipt is not None:
         return _replayed(deps, request, task, receipt)
-    claim = task.current_claim(request.claim_id, request.by)
+    claim = task.current_claim(request.call.claim_id, request.call.by)
     if not request.while_off:
-        must_be_let_act(deps, request.by, claim.agent)
+        must_be_let_act(deps, request.call.by, claim.agent)
     now = deps.clock.now()
     outcome = decide(inputs, now)
     change = _asked_for(request, transition(task, _with_digest(outcome), now), outcome.computed)
@@ -141,9 +128,9 @@ def _with_digest(outcome: ClaimOutcome) -> commands.WorkerCommand:
 
 def _written_beside(request: EndClaimRequest, outcome: ClaimOutcome) -> list[Write]:
     """Returns all that is committed with the task itself."""
-    writes: list[Write] = [*outcome.extras, *request.extra_writes]
-    writes += [write for child in outcome.children for write in child.writes]
-    return [*writes, *trail_answers.empty_response_beside(request.call.idempotency_key)]
+    begun = [write for child in outcome.children for write in child.writes]
+    no_refusal = trail_answers.empty_response_beside(request.call.idempotency_key)
+    return [*outcome.extras, *request.extra_writes, *begun, *no_refusal]
 
 
 def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any]) -> Change:
@@ -152,9 +139,10 @@ def _asked_for(request: EndClaimRequest, change: Change, computed: dict[str, Any
     claim, left = change.ended_claim, {}
     if computed and claim is not None and not change.task.is_ended:
         left = receipts.not_told(computed, change.events[-1], change.task, claim.agent)
-    key = request.call.idempotency_key
-    under_key = None if key is None else receipts.asked(key.body_hash, request.command_name)
-    asked = AskedRequest(digest=request.digest, key=receipts.name_of(key), key_digest=under_key, computed=left)
+    asked, key = AskedRequest(digest=request.digest, computed=left), request.call.idempotency_key
+    if key is not None:
+        digest = receipts.asked(key.body_hash, request.command_name)
+        asked = replace(asked, key=receipts.name_of(key), key_digest=digest)
     return replace(change, asked=asked)
 
 
@@ -168,15 +156,16 @@ def _earlier_failure(deps: Deps, task: Task) -> dict[str, Any] | None:
 def _replay_or_stale(deps: Deps, request: EndClaimRequest) -> TaskDetails:
     """Returns the first answer for the exact repeat of the request that ended the claim. Raises ``StaleClaim``
     otherwise."""
-    task, _ = deps.store.tasks.load(request.by.workspace, request.task_id)
-    receipt = deps.store.trail.receipt(task, request.claim_id)
+    call = request.call
+    task, _ = deps.store.tasks.load(call.by.workspace, call.task_id)
+    receipt = deps.store.trail.receipt(task, call.claim_id)
     ended = None if receipt is None else receipt.ended
-    if receipt is None or ended is None or ended.claim_id != request.claim_id or ended.principal != request.by.key:
-        raise errors.StaleClaim(request.task_id)
+    if receipt is None or ended is None or ended.claim_id != call.claim_id or ended.principal != call.by.key:
+        raise errors.StaleClaim(call.task_id)
     if not ended.by_holder and request.payload:
         _keep_late(deps, request, ended)
     if not ended.by_holder or receipt.asked != request.digest or receipt.is_over(deps.clock.now()):
-        raise errors.StaleClaim(request.task_id)
+        raise errors.StaleClaim(call.task_id)
     return _replayed(deps, request, task, receipt)
 
 
@@ -188,11 +177,11 @@ def _keep_late(deps: Deps, request: EndClaimRequest, claim: EndedClaim) -> None:
     except errors.GuardrailRefused as refusal:
         payload = {"left_out": refusal.rule}
     result = LateResult(claim.fence, claim.agent, deps.clock.now(), request.command_name, payload)
-    extras = [Insert(ClaimLateResult(request.task_id, request.claim_id, result), errors.KeyTaken)]
+    extras = [Insert(ClaimLateResult(request.call.task_id, request.call.claim_id, result), errors.KeyTaken)]
 
     def attempt() -> None:
         with suppress(errors.KeyTaken):
-            deps.store.commit(request.by.workspace, *extras)
+            deps.store.commit(request.call.by.workspace, *extras)
 
     retry_on_conflict(deps, attempt)
 

@@ -40,9 +40,8 @@ class EscalationDraft:
 
     def writes(self, direction: Direction, *, ends_review: bool = False) -> list[Write]:
         """Task and direction are for one transaction: of two escalations that read the same direction, one wins."""
-        task = self.change.task
-        forget = direction.forgettable(task.created_at)
-        in_direction = OpenEscalation(direction, task.id, task.created_at, forget, ends_review)
+        task_id, at = self.change.task.id, self.change.task.created_at
+        in_direction = OpenEscalation(direction, task_id, at, direction.forgettable(at), ends_review)
         sync = [Save(self.page_sync)] if self.page_sync else []
         return [replace(self.change, body=self.body), in_direction, *sync]
 
@@ -58,7 +57,6 @@ def open_escalation(
     one, the page synchronisation is held for the caller, if the tracker circuit is closed."""
     now = deps.clock.now()
     task_id = deps.ids.new("task", now)
-    due = next_business_day(now, settings.zone, settings.holidays)
     new = Task(
         workspace=by.workspace,
         id=task_id,
@@ -68,7 +66,7 @@ def open_escalation(
         source_agent=marker.source.slug,
         target_agent=marker.target.slug,
         priority=marker.priority,
-        due_date=due,
+        due_date=next_business_day(now, settings.zone, settings.holidays),
         handoff_id=handoff_id_of(task_id),
         master_task_id=task_id,
         workflow_id=workflow_id_of(task_id),
@@ -85,8 +83,7 @@ def open_escalation(
         **marker.content,
         **with_snapshot(deps, by.workspace, HandoffMessage(more=marker.memory)).more,
     }
-    new = new.changed(digest=message_digest(new, body))
-    change = create(new, by, now, Dispatch(marker.target, settings))
+    change = create(new.changed(digest=message_digest(new, body)), by, now, Dispatch(marker.target, settings))
     if settings.tracker is None:
         return EscalationDraft(change, body)
     circuit = deps.store.tracker.circuit(by.workspace) if released is None else None

@@ -53,8 +53,9 @@ class HandoffCall:
     @property
     def note(self) -> str:
         """What the model is told of a change."""
-        given = canonical_json(self.variables)
-        return f"People changed the arguments, and approved the call with these: {given}" if self.is_changed else ""
+        if not self.is_changed:
+            return ""
+        return f"People changed the arguments, and approved the call with these: {canonical_json(self.variables)}"
 
 
 def transfer_by(

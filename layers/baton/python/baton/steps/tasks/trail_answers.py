@@ -28,11 +28,10 @@ def first_receipt(
 ) -> Receipt | None:
     """Returns the receipt of the first request under the key; None for a first call. ``command_name``: as
     in ``receipts.asked``. Raises ``KeyReused`` if the first one asked for something else."""
-    name = receipts.name_of(idempotency_key)
-    if idempotency_key is None or name is None:
+    if idempotency_key is None:
         return None
     since = None if idempotency_key.at is None else idempotency_key.at - REMEMBERED_FOR
-    receipt = deps.store.trail.receipt(task, name, since)
+    receipt = deps.store.trail.receipt(task, receipts.name_of(idempotency_key), since)
     if receipt is None or receipt.is_over(idempotency_key.at):
         return None
     if receipt.key_asked != receipts.asked(idempotency_key.body_hash, command_name):

@@ -26,19 +26,16 @@ class Handoffs:
 
     def handoff_inputs(self, workspace: str, query: HandoffQuery) -> HandoffInputs:
         route_key = keys.route(workspace, query.work_type) if query.work_type is not None else None
-        once_key = (
-            keys.idempotency_key(workspace, query.idempotency_key.digest) if query.idempotency_key is not None else None
-        )
+        once_key = keys.idempotency_key(workspace, query.idempotency_key.digest) if query.idempotency_key else None
         count_key = keys.handoff_count(workspace, query.workflow_id) if query.workflow_id is not None else None
         roots_key = keys.roots(workspace, *query.roots) if query.roots is not None else None
         parent_keys = _parent_keys(workspace, query.parent_id) if query.parent_id is not None else []
         single = [key for key in (route_key, once_key, count_key, roots_key) if key is not None]
         config, found = self._configs.config(workspace), self._table.get_many([*single, *parent_keys])
-        agents = [agent for slug in sorted(query.agents) if (agent := config.roster.find(slug)) is not None]
         count = found.get(count_key) if count_key else None
         return HandoffInputs(
             settings=config.settings,
-            agents={agent.slug: agent for agent in agents},
+            agents={slug: agent for slug in sorted(query.agents) if (agent := config.roster.find(slug)) is not None},
             route=route_from(found.get(route_key)) if route_key else None,
             saved_response=items.saved_response_from(found.get(once_key)) if once_key else None,
             parent=_parent_from(workspace, query.parent_id, found) if query.parent_id is not None else None,

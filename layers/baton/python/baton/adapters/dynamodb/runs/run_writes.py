@@ -48,9 +48,8 @@ Update = tuple[str, str, Item]
 
 def entry_put(workspace: str, of_task: TaskEntry) -> ItemWrite:
     """Puts an entry of a run; a repeat puts the same once more."""
-    conflict = errors.Conflict("transcript")
     item = entry_item(workspace, of_task)
-    return put(item, PLACE_IS_FREE_OR_OURS, lambda: conflict, fence=of_task.fence)
+    return put(item, PLACE_IS_FREE_OR_OURS, lambda: errors.Conflict("transcript"), fence=of_task.fence)
 
 
 def seal(fence: int) -> Update:
@@ -69,7 +68,7 @@ def counted(spending: Spending, seen: WorkflowAccount, before: Account) -> Updat
     ``#old`` may move away. ``seen``: the item as read; ``before``: the task's account as read, there or in its own
     item."""
     limits, used = spending.limits, spending.used
-    values = {**_added(used), ":tokens": used.tokens, **_limit_values(limits)}
+    values = {**_added(used), ":tokens": used.tokens, ":most_calls": limits.calls, ":most_tokens": limits.tokens}
     after = account_map(before.next(spending.fence, used))
     conditions = _limit_conditions(limits)
     sets, adds = "SET #accounts.#task = :account", f"{_ADDS}, #tokens :tokens"
@@ -108,11 +107,6 @@ def _by_workflow(workspace: str, spent: AddUsage) -> ItemWrite:
     key, values = keys.usage_of_workflow(workspace, spent.workflow_id), _added(spent.usage)
     values[":tokens"] = spent.usage.tokens
     return update(key, f"{_ADDS}, #tokens :tokens", None, values, lambda: errors.Conflict("workflow"))
-
-
-def _limit_values(limits: SpendingLimits) -> Item:
-    values = {":most_calls": limits.calls, ":most_tokens": limits.tokens}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _limit_conditions(limits: SpendingLimits) -> list[str]:

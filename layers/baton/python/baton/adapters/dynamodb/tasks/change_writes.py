@@ -29,11 +29,10 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
     task, before = trail.task, change.before
     if change.output is not None and not change.ends:
         raise ValueError("an output without the end of its task")
-    in_head, beside = output_parts(task, change.output)
+    in_head, beside = ({}, None) if change.output is None else output_parts(task, change.output)
     begins_first = begins_alone and before is None and bool(change.events)
     inbox = None if change.inbox_id is None else keys.inbox_index_key(task, change.inbox_id)
-    item = {**items.head_item(task, len(change.events), inbox), **in_head}
-    head = _head(change, trail, item)
+    head = _head(change, trail, {**items.head_item(task, len(change.events), inbox), **in_head})
     writes = [_proving(head) if begins_first else head]
     if beside is not None:
         writes.append(put_first(beside))
@@ -63,12 +62,10 @@ def _head(change: Change, trail: Appended, item: Item) -> ItemWrite:
     task, before = trail.task, change.before
     if before is not None and before.is_ended:
         raise ValueError(f"{task.id} has ended: its HEAD is never put again")
+    head = put_version(item, task.meta.version, "task")
     if before is None:
-        return put_version(item, task.meta.version, "task")
-    bar, head = (
-        VersionBar(keys.head(task.workspace, task.id), before.meta.version),
-        put_version(item, task.meta.version, "task"),
-    )
+        return head
+    bar = VersionBar(keys.head(task.workspace, task.id), before.meta.version)
     if not change.events:
         return replace(head, fitness=Fitness.CHANGING, bar=bar)
     index = len(task.meta.tail) - len(change.events)

@@ -22,12 +22,10 @@ from baton.domain.tasks.task_items import TaskOutput
 MAX_IN_HEAD_BYTES = 1_000
 
 
-def output_parts(task: Task, output: TaskOutput | None) -> tuple[Item, Item | None]:
+def output_parts(task: Task, output: TaskOutput) -> tuple[Item, Item | None]:
     """Returns the attributes of HEAD, and the item that has to be put before HEAD if the output is large. The item's
     key is a digest of its content: an attempt that loses leaves an item that no HEAD names, and no attempt ever
     changes what another one has put. ``task``: after the change."""
-    if output is None:
-        return {}, None
     texts = _texts(task, output)
     if sum(len(text.encode()) for text in texts.values()) <= MAX_IN_HEAD_BYTES:
         return dict(texts), None
