@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from baton_client import core, operations
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
-from baton_client.errors import Conflict, Misused, QuestionOver
+from baton_client.errors import ClaimLost, Conflict, Invalid, Misused, QuestionOver, Refused
 from baton_client.verbs import Question, Tasks, Threads, question_of, read, read_object, verb
 
 if TYPE_CHECKING:
@@ -168,7 +168,11 @@ class RunVerbs:
             if missing:
                 branches = [{"call_id": each.call_id, **each.fields} for each in missing]
                 body: Any = {"claim_id": self._work.claim_id, "branches": branches}
-                yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                try:
+                    yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                except (Conflict, Invalid) as refused:
+                    self._refuse(_named(refused, missing), refused)
+                    continue
                 return None
             try:
                 waiting: Any = {"claim_id": self._work.claim_id, "questions": opened}
@@ -200,7 +204,11 @@ class RunVerbs:
                 question = next((q for q in there if q["id"] not in taken and call._is_asked_by(q)), None)
             if question is None:
                 body: Any = {"claim_id": self._work.claim_id, **call._question}
-                question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                try:
+                    question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                except (Conflict, Invalid) as refused:
+                    self._refuse([call], refused)
+                    continue
             asked = question_of(question)
             self._asked[call.call_id] = asked.id
             taken.add(asked.id)
@@ -209,6 +217,13 @@ class RunVerbs:
             else:
                 self._outcomes[call.call_id] = _decided(call, asked)
         return opened
+
+    def _refuse(self, calls: Sequence[Call], refused: Refused) -> None:
+        """What a model asks for may be nonsense: that is its calls' outcome."""
+        if isinstance(refused, ClaimLost):
+            raise refused
+        for each in calls:
+            self._outcomes[each.call_id] = Outcome(each.call_id, each.kind, False, None, str(refused))
 
     def _questions(self) -> Flow[list[dict[str, Any]]]:
         found: list[dict[str, Any]] = []
@@ -253,6 +268,12 @@ class AsyncRun(RunVerbs, Tasks):
 
     async def _played(self, flow: Flow[T]) -> T:
         return await self.work._played(flow)
+
+
+def _named(refused: Refused, calls: Sequence[Call]) -> list[Call]:
+    """Returns those branches that the refusal names, else all."""
+    at = {str(each.get("field")).split(".")[1] for each in refused.errors if "." in str(each.get("field"))}
+    return [each for number, each in enumerate(calls) if str(number) in at] or list(calls)
 
 
 def _done(call_id: str, result: Mapping[str, Any]) -> Outcome:
