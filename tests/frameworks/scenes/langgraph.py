@@ -5,13 +5,28 @@ from __future__ import annotations
 import os
 import re
 import signal
+import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from baton_langgraph import (
+    Report,
+    ask_people,
+    colleague,
+    each_call,
+    gated,
+    memory,
+    outcome_of,
+    resume_when_done,
+    run_claimed,
+    serve,
+)
 from langchain.agents import create_agent
 from langchain.tools import ToolRuntime
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
@@ -20,13 +35,10 @@ from langgraph.types import interrupt
 
 from baton_client import ClaimLost, Run, operations
 from baton_client.errors import AlreadyClaimed
-from baton_langgraph import Report, ask_people, colleague, each_call, gated, memory, outcome_of, resume_when_done
-from baton_langgraph import run_claimed, serve
 from frameworks import scene
 from frameworks.scenes.langgraph_parts import (
     ASK_TESTER,
     DONE,
-    NOTES,
     Own,
     Scripted,
     agent_of,
@@ -46,6 +58,7 @@ from frameworks.scenes.langgraph_parts import (
 )
 
 CANNOT: dict[str, str] = {}
+GO: Any = {"messages": [("user", "go")]}
 
 
 def colleague_of_a_program() -> None:
@@ -73,20 +86,21 @@ def impatient() -> None:
     with scene.agent("scout") as baton:
         tools = [colleague(baton, "reviewer", "Reviews code", patience=0.2), outcome_of(baton)]
         agent = create_agent(Scripted(asks(("hand_off_to_reviewer", {"reason": "Later"})), later, told), tools)
-        said = agent.invoke({"messages": [("user", "go")]})["messages"][-1].text
+        said = agent.invoke(GO)["messages"][-1].text
     assert said == "outcome_of: late", said
 
 
 def durable() -> None:
     """On a thread the tool interrupts, and another agent object goes on."""
-    saver, config = InMemorySaver(), {"configurable": {"thread_id": "t1"}}
+    saver = InMemorySaver()
+    config: RunnableConfig = {"configurable": {"thread_id": "t1"}}
     with scene.agent("scout") as baton:
 
         def graph() -> Any:
             model = Scripted(asks(("hand_off_to_reviewer", {"reason": "Durable"})), told)
             return create_agent(model, [colleague(baton, "reviewer", "Reviews code")], checkpointer=saver)
 
-        graph().invoke({"messages": [("user", "go")]}, config)
+        graph().invoke(GO, config)
         assert len(resume_when_done(graph(), config, baton, seconds=0)["messages"]) == 2, "it isn't done yet"
         done_by("reviewer", "signed")
         said = resume_when_done(graph(), config, baton)["messages"][-1].text
@@ -115,7 +129,7 @@ def claimed_task() -> None:
     assert ended(task_id) == "main"
     task_id = begun(variables={"branch": "main"})
     own = StateGraph(Own).add_node("judge", lambda state: {"verdict": f"{state['branch']} is good"})
-    once(lambda run: own.add_edge(START, "judge").compile())
+    once(lambda _run: own.add_edge(START, "judge").compile())
     assert ended(task_id) == {"branch": "main", "verdict": "main is good"}
 
 
@@ -160,9 +174,9 @@ def question() -> None:
     assert ended(task_id) == "ask_people: next"
     task_id = begun()
     own = StateGraph(Own).add_node("ask", lambda _state: {"verdict": interrupt("Is it good?")}).add_edge(START, "ask")
-    once(lambda run: own.compile())
+    once(lambda _run: own.compile())
     scene.decide(task_id, {"Is it good?": "very"})
-    once(lambda run: own.compile())
+    once(lambda _run: own.compile())
     assert ended(task_id)["verdict"] == "very"
 
 
@@ -208,10 +222,9 @@ def one_resumes() -> None:
     once(agent_of(asks(("ship", {"version": "1.2"})), told))
     scene.decide(task_id, {"ship": True})
     both = [process("_resume", TASK=task_id, EFFECTS=os.devnull) for _ in range(2)]
-    said = sorted(each.communicate(timeout=60)[0].split() for each in both)
-    (late, after), (done,) = [each for each in said if len(each) == 2], [each for each in said if len(each) == 1]
-    assert (late, done) == ("late", ["done"]), said
-    assert float(after) < 1.5, f"it learns it after {after} s"
+    done, late = sorted(each.communicate(timeout=60)[0].split() for each in both)
+    assert (done, late[:1]) == (["done"], ["late"]), (done, late)
+    assert float(late[1]) < 1.5, f"it learns it after {late[1]} s"
     assert ended(task_id) == "ship: shipped 1.2"
 
 
@@ -229,7 +242,7 @@ def resume() -> None:
 
 def lost_claim() -> None:
     """It is cancelled while a tool works; the one tool learns of it by a heartbeat, the other's turn by its save."""
-    task_id = begun()
+    task_id = ""
 
     @tool
     def cancelled(heartbeat: bool) -> str:
@@ -288,11 +301,37 @@ def repeats() -> None:
 
 
 def killed() -> None:
-    """Once in a tool that is approved, once in the model's second turn."""
-    task_id = begun()
-    for part, status in (("_fatal_tool", 0), ("_fatal_tool", -signal.SIGKILL), ("_fatal_tool", 0)):
-        assert process(part, EFFECTS="/tmp/lg.effects").wait(90) == status
-        scene.decide(task_id, {"ship": True})
+    """Once in a tool that was approved, once in the model's turn after it."""
+    with tempfile.TemporaryDirectory() as home:
+        effects = Path(home) / "effects"
+        for how, said in (("tool", "effect!: An earlier attempt began it and died"), ("turn", "effect: done")):
+            task_id = begun()
+            assert process("_fatal", HOW="", EFFECTS=str(effects)).wait(90) == 0
+            scene.decide(task_id, {"effect": True})
+            assert process("_fatal", HOW=how, EFFECTS=str(effects)).wait(90) == -signal.SIGKILL
+            assert process("_fatal", HOW="", EFFECTS=str(effects)).wait(90) == 0
+            assert ended(task_id).startswith(said), ended(task_id)
+            assert effects.read_text(encoding="utf-8").split() == ["done"], how
+            effects.unlink()
+
+
+def fatal() -> None:
+    how = os.environ["HOW"]
+
+    def effect(word: str) -> str:
+        """Has an effect."""
+        note(word)
+        if how == "tool":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return word
+
+    def second(messages: Any) -> str:
+        if how == "turn":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return told(messages)
+
+    model = Scripted(asks(("effect", {"word": "done"})), second)
+    once(lambda run: create_agent(model, [], middleware=[gated(run, effect)]))
 
 
 def remembers() -> None:
@@ -316,7 +355,9 @@ def streaming() -> None:
     assert ended(task_id) == "all is good"
     modes = [mode for mode, _ in events]
     assert {"updates", "messages"} <= set(modes), modes
-    words = "".join(chunk[0].text for mode, chunk in events if mode == "messages" and chunk[1]["langgraph_node"] == "model")
+    words = "".join(
+        chunk[0].text for mode, chunk in events if mode == "messages" and chunk[1]["langgraph_node"] == "model"
+    )
     assert "all is good" in words, words
 
 
@@ -342,7 +383,7 @@ def hostile_model() -> None:
 
     once(make)
     assert ended(task_id) == "enough"
-    for words in ("rm_rf!: Error", "ship!: ", "unknown_agent", "too long", "2000", "reason\n  Field required"):
+    for words in ("rm_rf!: Error", "ship!: ", "unknown_agent", "too long", "2000", "reason: Field required"):
         assert words in heard[0], (words, heard[0][:3000])
     assert DONE == ["counted a", "counted a"], DONE
     assert scene.questions(task_id) == []
@@ -363,7 +404,7 @@ def ask_other() -> None:
     with scene.agent(os.environ["AGENT"]) as baton:
         turns = (asks((f"hand_off_to_{other}", {"reason": "Look at the login"})), told)
         agent = create_agent(Scripted(*turns), [colleague(baton, other, "Looks")])
-        print(agent.invoke({"messages": [("user", "go")]})["messages"][-1].text)
+        print(agent.invoke(GO)["messages"][-1].text)
 
 
 def work_forever() -> None:
@@ -408,5 +449,6 @@ if __name__ == "__main__":
             "work_forever": work_forever,
             "_three": three,
             "_resume": resume,
+            "_fatal": fatal,
         }
     )

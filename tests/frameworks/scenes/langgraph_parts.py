@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+from baton_langgraph import ask_people, colleague, gated, run_claimed
 from langchain.agents import create_agent
 from langchain.messages import AnyMessage
 from langchain.tools import tool
@@ -20,7 +21,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph.message import add_messages
 
 from baton_client import Run, operations
-from baton_langgraph import ask_people, colleague, gated, run_claimed
 from frameworks import scene
 
 Turn = AIMessage | str | Callable[[list[BaseMessage]], "AIMessage | str"]
@@ -68,12 +68,11 @@ def note(line: str) -> None:
 class Scripted(BaseChatModel):
     """A model whose next reply depends on how many it has given in the conversation: any process goes on with it."""
 
-    turns: tuple[Turn, ...]
-    calls: list[int] = []
+    turns: tuple[Any, ...]
+    calls: list[int]
 
     def __init__(self, *turns: Turn) -> None:
-        super().__init__(turns=turns)  # type: ignore[call-arg]
-        self.calls = []
+        super().__init__(turns=turns, calls=[])  # type: ignore[call-arg]
 
     @property
     def _llm_type(self) -> str:
@@ -97,9 +96,9 @@ class Scripted(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def asks(*calls: tuple[str, dict[str, Any]], id: str = "c") -> AIMessage:
+def asks(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
     """A reply with tool calls; their ids are those of each other reply, too."""
-    made = [{"name": name, "args": args, "id": f"{id}{number}"} for number, (name, args) in enumerate(calls)]
+    made = [{"name": name, "args": args, "id": f"call_{number}"} for number, (name, args) in enumerate(calls)]
     return AIMessage("", tool_calls=made)
 
 
@@ -149,8 +148,8 @@ def waits(task_id: str) -> None:
 
 def handoffs(reason: str) -> int:
     with scene.human() as human:
-        listed = human.send(operations.list_tasks())["items"]
-    return sum(reason in each["title"] for each in listed)
+        listed = human.send(operations.list_all_handoffs(source="scout", state=["any"]))["items"]
+    return sum(reason in str(each) for each in listed)
 
 
 def process(play: str, **environment: str) -> subprocess.Popen[str]:
@@ -164,5 +163,5 @@ def block(number: int) -> str:
     page = Path(__file__).with_name("langgraph.md")
     if not page.exists():
         return scene.block(number, "LangGraph")
-    found: list[str] = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    found: list[str] = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return found[number]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any
@@ -44,7 +44,7 @@ def serve(
         try:
             with work:
                 run_claimed(work, make, on_event=on_event, in_tasks=in_tasks)
-        except Exception:
+        except Exception:  # noqa: BLE001 - no task ends its worker
             _log.exception("a task isn't done; its failure says why", extra={"task_id": work.task_id})
 
     with ThreadPoolExecutor(concurrency) as pool:
@@ -86,17 +86,18 @@ def _do(thread: "_Thread", run: Run, work: Work) -> None:
             output, verification = result(thread.output(now), criteria(work))
             try:
                 work.complete(output, verification=verification)
-                return
             except CriteriaUnreported as missing:
                 if is_told or "messages" not in now.values:
                     raise
                 is_told = True
                 thread.play({"messages": [HumanMessage(f"This isn't the end yet. {missing}")]})
+            else:
+                return
 
 
 class _Thread(BaseCallbackHandler):
-    """The graph of a run, on the thread that has the task's id. As a callback it stops a run whose claim is lost, before
-    the next call of a model or tool in any node."""
+    """The graph of a run, on the thread with the task's id. As a callback it stops a run whose claim is lost before the
+    next call of a model or tool in any node."""
 
     raise_error = run_inline = True
 
@@ -135,7 +136,9 @@ class _Thread(BaseCallbackHandler):
 
     def output(self, now: StateSnapshot) -> Any:
         names = self._graph.output_channels
-        return now.values if isinstance(names, str) else {name: now.values[name] for name in names if name in now.values}
+        return (
+            now.values if isinstance(names, str) else {name: now.values[name] for name in names if name in now.values}
+        )
 
     def play(self, begin: Any) -> None:
         """Plays the graph to its end, or to its next interrupts. A step is saved before the next one begins."""

@@ -19,8 +19,8 @@ FORM = "langgraph/1"
 
 class BatonSaver(InMemorySaver):
     """The checkpointer of one run. Each step that is over is saved in Baton: the thread's newest checkpoint, with its
-    pending writes. ``types``: the classes in the graph's state that aren't LangChain's own. What others wrote constructs
-    no class that isn't named: it comes back as plain data."""
+    pending writes. ``types``: the classes in the graph's state that aren't LangChain's own. Of a class that isn't named
+    comes plain data back: what other workers wrote constructs nothing else."""
 
     def __init__(self, run: Run, types: Iterable[type] = ()) -> None:
         super().__init__(serde=JsonPlusSerializer(allowed_msgpack_modules=[Met, Report, *types]))
@@ -29,7 +29,11 @@ class BatonSaver(InMemorySaver):
             self._restore(run.state["thread"])
 
     def put(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
     ) -> RunnableConfig:
         kept = super().put(config, checkpoint, metadata, new_versions)
         # Not for a subgraph's step: what the run waited for is needed until the step around it is over.
@@ -38,8 +42,8 @@ class BatonSaver(InMemorySaver):
         return kept
 
     def dump(self) -> dict[str, str]:
-        """Returns the thread as it is now, as JSON: its newest checkpoint, those of subgraphs in the middle of its step,
-        and of subgraphs that keep a state of their own."""
+        """Returns the thread as it is now, as JSON: its newest checkpoint, those of subgraphs in the middle of its
+        step, and those of subgraphs that keep a state of their own."""
         newest = {ns: self.get_tuple(_config(self._thread, ns)) for ns in list(self.storage[self._thread])}
         root = (top := newest.get("")) and top.checkpoint["id"]
         kept = {

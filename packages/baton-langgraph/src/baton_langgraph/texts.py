@@ -45,12 +45,14 @@ def criteria(work: Work) -> list[str]:
 
 def result(values: Any, wanted: list[str]) -> tuple[Any, dict[str, Any]]:
     """Returns the output as JSON, and the completion's ``verification``. ``values``: what the graph has at its end. Its
-    ``structured_response`` counts, else its last message, else all of it. ``met`` in it is the report."""
-    state: Mapping[str, Any] = values if isinstance(values, Mapping) else {}
-    found = state.get("structured_response")
-    if found is None and state.get("messages"):
-        return str(state["messages"][-1].text), {}
-    output = to_jsonable_python(values if found is None else found, fallback=str)
+    ``structured_response`` counts, else the last message if it isn't ours, else the rest. ``met`` in it is the report."""
+    found = values
+    if isinstance(values, Mapping):
+        last = (values.get("messages") or [None])[-1]
+        if (found := values.get("structured_response")) is None and last is not None and last.type != "human":
+            return str(last.text), {}
+        found = {name: value for name, value in values.items() if name != "messages"} if found is None else found
+    output = to_jsonable_python(found, fallback=str)
     if not isinstance(output, dict):
         return output, {}
     fields = cast("dict[str, Any]", output)
