@@ -46,6 +46,7 @@ from frameworks.scenes.langgraph_parts import (
     begun,
     block,
     count,
+    count_in_tasks,
     done_by,
     ended,
     handoffs,
@@ -141,6 +142,25 @@ def waits_for_colleague() -> None:
     done_by("tester", {"passed": 3})
     once(make)
     assert ended(task_id) == 'hand_off_to_tester: {"passed": 3}'
+    within_another_graph()
+
+
+def within_another_graph() -> None:
+    """The agent is a node, and waits twice; its own steps are in the checkpoint, too."""
+    task_id = begun()
+    turns = (asks(("count", {"what": "files"}), ASK_TESTER), asks(ASK_TESTER), told)
+    agent = agent_of(*turns, tools=[count])
+
+    def make(run: Run) -> Any:
+        return StateGraph(Own).add_node("agent", agent(run)).add_edge(START, "agent").compile()
+
+    once(make)
+    for said in ("first", "second"):
+        waits(task_id)
+        done_by("tester", said)
+        once(make)
+    assert ended(task_id) == "hand_off_to_tester: second"
+    assert DONE == ["counted files"], DONE
 
 
 def approval() -> None:
@@ -189,16 +209,24 @@ THREE = (
 
 
 def several_at_once() -> None:
-    task_id = begun()
     make = agent_of(asks(*THREE), told, tools=[count])
-    once(make)
+    saver = InMemorySaver()  # as a durable one of the user's own would be
+    all_three(make)
+    all_three(agent_of(asks(*THREE), told, tools=[count_in_tasks]), in_tasks=True)
+    all_three(agent_of(asks(*THREE), told, tools=[count], checkpointer=saver))
+
+
+def all_three(make: Any, **how: Any) -> None:
+    DONE.clear()
+    task_id = begun()
+    once(make, **how)
     waits(task_id)
     assert DONE == ["counted files"], DONE
     done_by("tester", "passed")
-    once(make)  # nobody has decided yet
+    once(make, **how)  # nobody has decided yet
     waits(task_id)
     scene.decide(task_id, {"ship": True, "Which branch?": "main"})
-    once(make)
+    once(make, **how)
     assert ended(task_id) == "hand_off_to_tester: passed; ship: shipped 1.2; ask_people: main; count: counted files"
     assert DONE == ["counted files", "shipped 1.2"], DONE
 

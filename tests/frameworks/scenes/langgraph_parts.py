@@ -49,6 +49,12 @@ def count(what: str) -> str:
     return DONE[-1]
 
 
+@tool("count")
+async def count_in_tasks(what: str) -> str:
+    """Counts."""
+    return str(await count.ainvoke({"what": what}))
+
+
 def agent_of(*turns: Turn, tools: Any = (), **more: Any) -> Callable[[Run], Any]:
     """Returns a factory of agents with a colleague, people, and a tool that people approve."""
 
@@ -117,7 +123,7 @@ def begun(reason: str = "Release 1.2", **more: Any) -> str:
 
 def once(make: Callable[[Run], Any], slug: str = "reviewer", **more: Any) -> None:
     """Does the agent's next task, as far as it goes."""
-    with scene.agent(slug) as baton, baton.claim(wait=40, lease_seconds=15) as work:
+    with scene.agent(slug) as baton, baton.claim(wait=60, lease_seconds=15) as work:
         assert work is not None, f"there is no work for {slug}"
         run_claimed(work, make, **more)
 
@@ -148,7 +154,7 @@ def waits(task_id: str) -> None:
 
 def handoffs(reason: str) -> int:
     with scene.human() as human:
-        listed = human.send(operations.list_all_handoffs(source="scout", state=["any"]))["items"]
+        listed = human.send(operations.list_all_handoffs(source="scout", state=["needs", "delegated", "done"]))["items"]
     return sum(reason in str(each) for each in listed)
 
 

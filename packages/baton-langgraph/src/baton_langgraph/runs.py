@@ -10,89 +10,49 @@ from typing import Any
 
 from langchain.messages import HumanMessage
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 from langgraph.pregel import Pregel
-from langgraph.types import Command, Interrupt, StateSnapshot
+from langgraph.types import Command, Interrupt
 
 from baton_client import Baton, Call, ClaimLost, Misused, Outcome, Run, Work
 from baton_client.errors import CriteriaUnreported, Invalid
+from baton_langgraph.pauses import CALL
 from baton_langgraph.saver import BatonSaver
 from baton_langgraph.texts import criteria, prompt, result
-from baton_langgraph.tools import CALL
 
 Make = Callable[[Run], Pregel[Any, Any, Any, Any]]
-Seen = Callable[[Any], object]
-_log = logging.getLogger(__name__)
+Seen = Callable[[Any], object] | None
 
 
-def serve(
-    baton: Baton,
-    agent: str,
-    make: Make,
-    *,
-    concurrency: int = 1,
-    on_event: Seen | None = None,
-    in_tasks: bool = False,
-    **claiming: Any,
-) -> None:
-    """Claims the agent's tasks, and has each done by the graph that ``make`` returns. ``on_event`` gets the graph's own
-    stream: ``(mode, chunk)``. ``in_tasks``: the graph has coroutines. ``claiming``: ``idle_seconds``, ``lease_seconds``
-    and ``worker`` of ``baton.work``."""
+def serve(baton: Baton, agent: str, make: Make, *, on_event: Seen = None, in_tasks: bool = False, **more: Any) -> None:
+    """Claims the agent's tasks, and has each done by the graph that ``make`` returns. ``more``: ``concurrency``,
+    ``idle_seconds``, ``lease_seconds`` and ``worker`` of ``baton.work``."""
 
     def do(work: Work) -> None:
         try:
             with work:
                 run_claimed(work, make, on_event=on_event, in_tasks=in_tasks)
-        except Exception:  # noqa: BLE001 - no task ends its worker
-            _log.exception("a task isn't done; its failure says why", extra={"task_id": work.task_id})
+        except Exception:  # no task ends its worker
+            logging.getLogger(__name__).exception("a task isn't done", extra={"task_id": work.task_id})
 
-    with ThreadPoolExecutor(concurrency) as pool:
-        for work in baton.work(agent, concurrency=concurrency, **claiming):
-            if concurrency == 1:
-                do(work)
-            else:
-                pool.submit(do, work)
+    with ThreadPoolExecutor(at_once := more.get("concurrency", 1)) as pool:
+        for work in baton.work(agent, **more):
+            begun = pool.submit(do, work)
+            if at_once == 1:
+                begun.result()
 
 
-def run_claimed(work: Work, make: Make, *, on_event: Seen | None = None, in_tasks: bool = False) -> None:
-    """Does one claimed task, as far as it goes: to its end, or until others have to decide. Raises ``ClaimLost``."""
+def run_claimed(work: Work, make: Make, *, on_event: Seen = None, in_tasks: bool = False) -> None:
+    """Does one claimed task, as far as it goes: to its end, or until others have to decide. Raises ``ClaimLost``.
+    ``on_event`` gets the graph's own stream: ``(mode, chunk)``. ``in_tasks``: the graph has coroutines."""
     run = Run(work)
     try:
-        _do(_Thread(run, make(run), on_event, in_tasks), run, work)
+        _Thread(run, make(run), on_event, in_tasks).do()
     except GraphRecursionError as error:
         work.fail(str(error))
     except Invalid as refused:  # as of a state that is too large: it will be so again
         more = " Compile the graph with a checkpointer of your own." if refused.code == "too_large" else ""
         work.fail(f"{refused}{more}", kind="validation")
-
-
-def _do(thread: "_Thread", run: Run, work: Work) -> None:
-    outcomes, is_told = run.go_on(), False
-    while outcomes is not None:
-        now = thread.state()
-        known = {each.id: _given(each, outcomes[each.id]) for each in now.interrupts if each.id in outcomes}
-        if now.created_at is None:
-            if run.state is not None:
-                raise Misused("the thread is gone", "its checkpointer doesn't have it", "give the graph a durable one")
-            thread.play({**work.variables, "messages": [HumanMessage(prompt(work))]})
-        elif known:
-            thread.play(Command(resume=known))
-        elif now.interrupts:
-            outcomes = run.wait_for(thread.saved(), [_call(each) for each in now.interrupts])
-        elif now.next:  # a process has died in the middle
-            thread.play(None)
-        else:
-            output, verification = result(thread.output(now), criteria(work))
-            try:
-                work.complete(output, verification=verification)
-            except CriteriaUnreported as missing:
-                if is_told or "messages" not in now.values:
-                    raise
-                is_told = True
-                thread.play({"messages": [HumanMessage(f"This isn't the end yet. {missing}")]})
-            else:
-                return
 
 
 class _Thread(BaseCallbackHandler):
@@ -101,58 +61,67 @@ class _Thread(BaseCallbackHandler):
 
     raise_error = run_inline = True
 
-    def __init__(self, run: Run, graph: Pregel[Any, Any, Any, Any], on_event: Seen | None, in_tasks: bool) -> None:
-        self._run, self._seen, self._in_tasks = run, on_event or (lambda _event: None), in_tasks
+    def __init__(self, run: Run, graph: Pregel[Any, Any, Any, Any], on_event: Seen, in_tasks: bool) -> None:
+        self._run, self._on_event, self._in_tasks = run, on_event or (lambda _event: None), in_tasks
+        # Of a thread in a durable checkpointer of the user's own only the id is saved.
         self._graph = graph if graph.checkpointer else graph.copy({"checkpointer": BatonSaver(run)})
         ids = {"baton_task": run.work.task_id, "baton_workflow": run.work.raw["task"]["workflow_id"]}
-        self._config: RunnableConfig = {
-            "configurable": {"thread_id": run.work.task_id},
-            "callbacks": [self],
-            "metadata": ids,
-        }
+        self._at: Any = {"configurable": {"thread_id": run.work.task_id}, "callbacks": [self], "metadata": ids}
         modes = ["updates", "messages", "custom"] if on_event else ["updates"]
-        self._how: dict[str, Any] = {"context": dict(run.work.variables), "stream_mode": modes, "durability": "sync"}
+        self._how: Any = {"context": dict(run.work.variables), "stream_mode": modes, "durability": "sync"}
 
-    def on_llm_start(self, *_: Any, **__: Any) -> None:
-        self._must_be_held()
+    def do(self) -> None:
+        run, work, saver, is_told = self._run, self._run.work, self._graph.checkpointer, False
+        outcomes = run.go_on()
+        while outcomes is not None:
+            now = self._graph.get_state(self._at)
+            known = {each.id: _given(each, outcomes[each.id]) for each in now.interrupts if each.id in outcomes}
+            if now.created_at is None:
+                if run.state is not None:
+                    raise Misused(
+                        "the thread is gone", "the graph's checkpointer doesn't have it", "take a durable one"
+                    )
+                self._play({**work.variables, "messages": [HumanMessage(prompt(work))]})
+            elif known:
+                self._play(Command(resume=known))
+            elif now.interrupts:
+                state = saver.dump() if isinstance(saver, BatonSaver) else {"thread_id": work.task_id}
+                outcomes = run.wait_for(state, [_call(each) for each in now.interrupts])
+            elif now.next:  # a process has died in the middle
+                self._play(None)
+            else:
+                names, values = self._graph.output_channels, now.values
+                output = values if isinstance(names, str) else {name: values[name] for name in names if name in values}
+                output, verification = result(output, criteria(work))
+                try:
+                    work.complete(output, verification=verification)
+                except CriteriaUnreported as missing:
+                    if is_told or "messages" not in values:
+                        raise
+                    is_told = True
+                    self._play({"messages": [HumanMessage(f"This isn't the end yet. {missing}")]})
+                else:
+                    return
 
-    def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        self._must_be_held()
-
-    def on_tool_start(self, *_: Any, **__: Any) -> None:
-        self._must_be_held()
-
-    def _must_be_held(self) -> None:
-        if self._run.lost:
-            raise ClaimLost(409, {"title": "the claim isn't held any more", "code": "stale_claim"})
-
-    def state(self) -> StateSnapshot:
-        return self._graph.get_state(self._config)
-
-    def saved(self) -> Any:
-        """With a durable checkpointer of the user's own only the thread's id is kept."""
-        saver = self._graph.checkpointer
-        return saver.dump() if isinstance(saver, BatonSaver) else {"thread_id": self._run.work.task_id}
-
-    def output(self, now: StateSnapshot) -> Any:
-        names = self._graph.output_channels
-        return (
-            now.values if isinstance(names, str) else {name: now.values[name] for name in names if name in now.values}
-        )
-
-    def play(self, begin: Any) -> None:
+    def _play(self, begin: Any) -> None:
         """Plays the graph to its end, or to its next interrupts. A step is saved before the next one begins."""
         if self._in_tasks:
             asyncio.run(self._play_in_tasks(begin))
             return
-        for event in self._graph.stream(begin, self._config, **self._how):
+        for event in self._graph.stream(begin, self._at, **self._how):
             self._must_be_held()
-            self._seen(event)
+            self._on_event(event)
 
     async def _play_in_tasks(self, begin: Any) -> None:
-        async for event in self._graph.astream(begin, self._config, **self._how):
+        async for event in self._graph.astream(begin, self._at, **self._how):
             self._must_be_held()
-            self._seen(event)
+            self._on_event(event)
+
+    def _must_be_held(self, *_: Any, **__: Any) -> None:
+        if self._run.lost:
+            raise ClaimLost(409, {"title": "the claim isn't held any more", "code": "stale_claim"})
+
+    on_llm_start = on_chat_model_start = on_tool_start = _must_be_held
 
 
 def _call(pause: Interrupt) -> Call:
@@ -164,7 +133,6 @@ def _call(pause: Interrupt) -> Call:
 
 
 def _given(pause: Interrupt, outcome: Outcome) -> Any:
-    """Returns what an interrupt goes on with."""
     if isinstance(pause.value, dict) and CALL in pause.value:
         return asdict(replace(outcome, call_id=pause.value[CALL]["call_id"]))
     return outcome.value if outcome.is_good else outcome.said

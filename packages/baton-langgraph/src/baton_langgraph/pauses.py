@@ -1,20 +1,41 @@
-"""Tools whose each call people approve."""
+"""How a graph waits for others: a node interrupts it, and is run again with what came of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain.messages import ToolMessage
 from langchain.tools import BaseTool, ToolException, tool
-from langgraph.types import Command
+from langgraph.constants import END
+from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
-from baton_client import Call, Run
-from baton_langgraph.tools import paused
+from baton_client import Call, Misused, Outcome, Run
 
-Result = ToolMessage | Command[Any]
+CALL = "baton_call"
+MOST_CHARACTERS = 50_000  # of a call: it is kept beside the state, in a checkpoint of 256 KiB
 BEGUN = "An earlier attempt began it and died: it may have been done. Look. If it wasn't, ask again by a new call."
+Result = ToolMessage | Command[Any]
+
+
+def paused(call: Call) -> Outcome:
+    """Interrupts the graph until the call has an outcome. The node is run again then, up to here: do nothing before.
+    Raises ``ToolException`` for a call that is too long, and ``Misused`` for another call's outcome."""
+    if len(json.dumps(asdict(call), default=str)) > MOST_CHARACTERS:
+        raise ToolException(f"This call is too long: it has more than {MOST_CHARACTERS:,} characters. Say less.")
+    outcome = Outcome(**interrupt({CALL: asdict(call)}))
+    if outcome.call_id != call.call_id:  # LangGraph tells the interrupts of one node apart by their order alone
+        raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
+    return outcome
+
+
+def each_call(state: Mapping[str, Any]) -> list[Send] | str:
+    """In place of ``tools_condition`` after a model: each tool call is a task of its own. One that pauses doesn't have
+    the others done again."""
+    return [Send("tools", [call]) for call in getattr(state["messages"][-1], "tool_calls", [])] or END
 
 
 class gated(AgentMiddleware[Any, Any, Any]):  # noqa: N801 - as the other adapters call it
@@ -29,7 +50,7 @@ class gated(AgentMiddleware[Any, Any, Any]):  # noqa: N801 - as the other adapte
 
     @property
     def name(self) -> str:
-        return f"gated {' '.join(self._names)}"  # of two middlewares neither may have the other's name
+        return f"gated {' '.join(self._names)}"  # no two middlewares may have one name
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
         passed = self._passed(request)
