@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain.messages import ToolMessage
 from langchain.tools import BaseTool, ToolException, tool
 from langgraph.constants import END
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
@@ -18,6 +19,7 @@ from baton_client import Call, Misused, Outcome, Run
 CALL = "baton_call"
 MOST_CHARACTERS = 50_000  # of a call: it is kept beside the state, in a checkpoint of 256 KiB
 BEGUN = "An earlier attempt began it and died: it may have been done. Look. If it wasn't, ask again by a new call."
+Graph = CompiledStateGraph[Any, Any, Any, Any]
 Result = ToolMessage | Command[Any]
 
 
@@ -30,6 +32,10 @@ def paused(call: Call) -> Outcome:
     if outcome.call_id != call.call_id:  # LangGraph tells the interrupts of one node apart by their order alone
         raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
     return outcome
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def each_call(state: Mapping[str, Any]) -> list[Send] | str:

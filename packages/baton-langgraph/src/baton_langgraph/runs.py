@@ -11,16 +11,15 @@ from typing import Any
 from langchain.messages import HumanMessage
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.errors import GraphRecursionError
-from langgraph.pregel import Pregel
 from langgraph.types import Command, Interrupt
 
 from baton_client import Baton, Call, ClaimLost, Misused, Outcome, Run, Work
 from baton_client.errors import CriteriaUnreported, Invalid
-from baton_langgraph.pauses import CALL
+from baton_langgraph.pauses import CALL, Graph, fields_of
 from baton_langgraph.saver import BatonSaver
 from baton_langgraph.texts import criteria, prompt, result
 
-Make = Callable[[Run], Pregel[Any, Any, Any, Any]]
+Make = Callable[[Run], Graph]
 Seen = Callable[[Any], object] | None
 
 
@@ -61,10 +60,10 @@ class _Thread(BaseCallbackHandler):
 
     raise_error = run_inline = True
 
-    def __init__(self, run: Run, graph: Pregel[Any, Any, Any, Any], on_event: Seen, in_tasks: bool) -> None:
-        self._run, self._on_event, self._in_tasks = run, on_event or (lambda _event: None), in_tasks
-        # Of a thread in a durable checkpointer of the user's own only the id is saved.
-        self._graph = graph if graph.checkpointer else graph.copy({"checkpointer": BatonSaver(run)})
+    def __init__(self, run: Run, graph: Graph, on_event: Seen, in_tasks: bool) -> None:
+        self._run, self._on_event, self._in_tasks = run, on_event, in_tasks
+        has_own: bool = graph.checkpointer is not None  # durable, of the user's own: only the thread's id is saved
+        self._graph: Any = graph if has_own else graph.copy({"checkpointer": BatonSaver(run)})
         ids = {"baton_task": run.work.task_id, "baton_workflow": run.work.raw["task"]["workflow_id"]}
         self._at: Any = {"configurable": {"thread_id": run.work.task_id}, "callbacks": [self], "metadata": ids}
         modes = ["updates", "messages", "custom"] if on_event else ["updates"]
@@ -109,12 +108,15 @@ class _Thread(BaseCallbackHandler):
             asyncio.run(self._play_in_tasks(begin))
             return
         for event in self._graph.stream(begin, self._at, **self._how):
-            self._must_be_held()
-            self._on_event(event)
+            self._seen(event)
 
     async def _play_in_tasks(self, begin: Any) -> None:
         async for event in self._graph.astream(begin, self._at, **self._how):
-            self._must_be_held()
+            self._seen(event)
+
+    def _seen(self, event: Any) -> None:
+        self._must_be_held()
+        if self._on_event:
             self._on_event(event)
 
     def _must_be_held(self, *_: Any, **__: Any) -> None:
@@ -127,12 +129,12 @@ class _Thread(BaseCallbackHandler):
 def _call(pause: Interrupt) -> Call:
     """Returns what an interrupt waits for, under the interrupt's id: models use theirs again. One that isn't Baton's is
     a question to people."""
-    if isinstance(pause.value, dict) and CALL in pause.value:
-        return replace(Call(**pause.value[CALL]), call_id=pause.id)
+    if ours := fields_of(pause.value).get(CALL):
+        return replace(Call(**ours), call_id=pause.id)
     return Call.ask(pause.id, pause.value if isinstance(pause.value, str) else json.dumps(pause.value, default=str))
 
 
 def _given(pause: Interrupt, outcome: Outcome) -> Any:
-    if isinstance(pause.value, dict) and CALL in pause.value:
-        return asdict(replace(outcome, call_id=pause.value[CALL]["call_id"]))
+    if ours := fields_of(pause.value).get(CALL):
+        return asdict(replace(outcome, call_id=ours["call_id"]))
     return outcome.value if outcome.is_good else outcome.said

@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from baton_client import Run
+from baton_langgraph.pauses import fields_of
 from baton_langgraph.texts import Met, Report
 
 FORM = "langgraph/1"
@@ -22,11 +23,11 @@ class BatonSaver(InMemorySaver):
     pending writes. ``types``: the classes in the graph's state that aren't LangChain's own. Of a class that isn't named
     comes plain data back: what other workers wrote constructs nothing else."""
 
-    def __init__(self, run: Run, types: Iterable[type] = ()) -> None:
+    def __init__(self, run: Run, types: Iterable[type[Any]] = ()) -> None:
         super().__init__(serde=JsonPlusSerializer(allowed_msgpack_modules=[Met, Report, *types]))
         self._run, self._thread = run, run.work.task_id
-        if isinstance(run.state, dict) and run.state.get("form") == FORM:
-            self._restore(run.state["thread"])
+        if (saved := fields_of(run.state)).get("form") == FORM:
+            self._restore(saved["thread"])
 
     def put(
         self,
@@ -37,7 +38,7 @@ class BatonSaver(InMemorySaver):
     ) -> RunnableConfig:
         kept = super().put(config, checkpoint, metadata, new_versions)
         # Not for a subgraph's step: what the run waited for is needed until the step around it is over.
-        if not config["configurable"]["checkpoint_ns"]:
+        if not config.get("configurable", {}).get("checkpoint_ns"):
             self._run.save(self.dump())
         return kept
 

@@ -1,13 +1,13 @@
 """What a graph is told of a claimed task, and what its end says."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
 from pydantic_core import to_jsonable_python
 
 from baton_client import Work
+from baton_langgraph.pauses import fields_of
 
 
 class Met(BaseModel):
@@ -36,22 +36,20 @@ def prompt(work: Work) -> str:
 
 
 def criteria(work: Work) -> list[str]:
-    deliverables = (work.brief.get("expectations") or {}).get("deliverables") or []
+    deliverables: Any = fields_of(work.brief.get("expectations")).get("deliverables") or []
     return [each for one in deliverables for each in one.get("acceptance_criteria") or []]
 
 
 def result(values: Any, wanted: list[str]) -> tuple[Any, dict[str, Any]]:
     """Returns the output as JSON, and the completion's ``verification``. ``values``: what the graph has at its end.
     Its ``structured_response`` counts, else the last message if it isn't ours, else the rest; ``met`` is the report."""
-    found = values.get("structured_response") if isinstance(values, Mapping) else values
-    if found is None:
-        last = (values.get("messages") or [None])[-1]
-        if last is not None and last.type != "human":
-            return str(last.text), {}
-        found = {name: value for name, value in values.items() if name != "messages"}
-    output: Any = to_jsonable_python(found, fallback=str)
-    if not isinstance(output, dict):
-        return output, {}
-    reports = [each for each in output.pop("met", None) or [] if each["criterion"] in wanted]
-    verification = {"acceptance_criteria_met": reports} if reports else {}
-    return (output["output"] if output.keys() == {"output"} else output), verification
+    state = fields_of(values)
+    found: Any = state.get("structured_response")
+    last: Any = (state.get("messages") or [None])[-1]
+    if found is None and last is not None and last.type != "human":
+        return str(last.text), {}
+    rest: Any = {name: value for name, value in state.items() if name != "messages"} if state else values
+    output: Any = to_jsonable_python(rest if found is None else found, fallback=str)
+    reports: list[Any] = [each for each in fields_of(output).pop("met", None) or [] if each["criterion"] in wanted]
+    only_output = fields_of(output).keys() == {"output"}
+    return (output["output"] if only_output else output), ({"acceptance_criteria_met": reports} if reports else {})
