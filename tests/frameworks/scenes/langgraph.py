@@ -417,7 +417,7 @@ def hostile_model() -> None:
     assert scene.questions(task_id) == []
     task_id = begun()
     once(agent_of(asks(("count", {"what": os.urandom(300_000).hex()})), "too much", tools=[count]))
-    assert "checkpointer of your own" in str(ended(task_id, "failed"))
+    assert "too_large" in str(ended(task_id, "failed"))
 
 
 def serve_one() -> None:

@@ -4,13 +4,13 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain.messages import ToolMessage
 from langchain.tools import BaseTool, ToolException, tool
 from langgraph.constants import END
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph.state import CompiledStateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
@@ -32,10 +32,6 @@ def paused(call: Call) -> Outcome:
     if outcome.call_id != call.call_id:  # LangGraph tells the interrupts of one node apart by their order alone
         raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
     return outcome
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def each_call(state: Mapping[str, Any]) -> list[Send] | str:

@@ -15,9 +15,9 @@ from langgraph.types import Command, Interrupt
 
 from baton_client import Baton, Call, ClaimLost, Misused, Outcome, Run, Work
 from baton_client.errors import CriteriaUnreported, Invalid
-from baton_langgraph.pauses import CALL, Graph, fields_of
+from baton_langgraph.pauses import CALL, Graph
 from baton_langgraph.saver import BatonSaver
-from baton_langgraph.texts import criteria, prompt, result
+from baton_langgraph.texts import criteria, fields_of, prompt, result
 
 Make = Callable[[Run], Graph]
 Seen = Callable[[Any], object] | None
@@ -36,9 +36,10 @@ def serve(baton: Baton, agent: str, make: Make, *, on_event: Seen = None, in_tas
 
     with ThreadPoolExecutor(at_once := more.get("concurrency", 1)) as pool:
         for work in baton.work(agent, **more):
-            begun = pool.submit(do, work)
-            if at_once == 1:
-                begun.result()
+            if at_once == 1:  # in this thread: an interrupt gives the work back
+                do(work)
+            else:
+                pool.submit(do, work)
 
 
 def run_claimed(work: Work, make: Make, *, on_event: Seen = None, in_tasks: bool = False) -> None:
@@ -47,11 +48,8 @@ def run_claimed(work: Work, make: Make, *, on_event: Seen = None, in_tasks: bool
     run = Run(work)
     try:
         _Thread(run, make(run), on_event, in_tasks).do()
-    except GraphRecursionError as error:
-        work.fail(str(error))
-    except Invalid as refused:  # as of a state that is too large: it will be so again
-        more = " Compile the graph with a checkpointer of your own." if refused.code == "too_large" else ""
-        work.fail(f"{refused}{more}", kind="validation")
+    except (GraphRecursionError, Invalid) as error:  # as of a state that is too large: it will be so again
+        work.fail(f"{error}", kind="validation" if isinstance(error, Invalid) else "error")
 
 
 class _Thread(BaseCallbackHandler):
@@ -62,8 +60,9 @@ class _Thread(BaseCallbackHandler):
 
     def __init__(self, run: Run, graph: Graph, on_event: Seen, in_tasks: bool) -> None:
         self._run, self._on_event, self._in_tasks = run, on_event, in_tasks
-        has_own: bool = graph.checkpointer is not None  # durable, of the user's own: only the thread's id is saved
-        self._graph: Any = graph if has_own else graph.copy({"checkpointer": BatonSaver(run)})
+        self._graph: Any = graph
+        if not self._graph.checkpointer:  # else it is durable, and only the thread's id is saved
+            self._graph = graph.copy({"checkpointer": BatonSaver(run)})
         ids = {"baton_task": run.work.task_id, "baton_workflow": run.work.raw["task"]["workflow_id"]}
         self._at: Any = {"configurable": {"thread_id": run.work.task_id}, "callbacks": [self], "metadata": ids}
         modes = ["updates", "messages", "custom"] if on_event else ["updates"]
@@ -77,9 +76,7 @@ class _Thread(BaseCallbackHandler):
             known = {each.id: _given(each, outcomes[each.id]) for each in now.interrupts if each.id in outcomes}
             if now.created_at is None:
                 if run.state is not None:
-                    raise Misused(
-                        "the thread is gone", "the graph's checkpointer doesn't have it", "take a durable one"
-                    )
+                    raise Misused("the thread is gone", "the checkpointer doesn't have it", "take a durable one")
                 self._play({**work.variables, "messages": [HumanMessage(prompt(work))]})
             elif known:
                 self._play(Command(resume=known))
@@ -89,13 +86,11 @@ class _Thread(BaseCallbackHandler):
             elif now.next:  # a process has died in the middle
                 self._play(None)
             else:
-                names, values = self._graph.output_channels, now.values
-                output = values if isinstance(names, str) else {name: values[name] for name in names if name in values}
-                output, verification = result(output, criteria(work))
+                output, verification = result(now.values, criteria(work))
                 try:
                     work.complete(output, verification=verification)
                 except CriteriaUnreported as missing:
-                    if is_told or "messages" not in values:
+                    if is_told or "messages" not in now.values:
                         raise
                     is_told = True
                     self._play({"messages": [HumanMessage(f"This isn't the end yet. {missing}")]})

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from baton_client import Run
-from baton_langgraph.pauses import fields_of
-from baton_langgraph.texts import Met, Report
+from baton_langgraph.texts import Met, Report, fields_of
 
 FORM = "langgraph/1"
 
@@ -24,18 +22,13 @@ class BatonSaver(InMemorySaver):
     comes plain data back: what other workers wrote constructs nothing else."""
 
     def __init__(self, run: Run, types: Iterable[type[Any]] = ()) -> None:
-        super().__init__(serde=JsonPlusSerializer(allowed_msgpack_modules=[Met, Report, *types]))
+        serde = JsonPlusSerializer(allowed_msgpack_modules=[Met, Report, *types])
+        super().__init__(serde=serde)  # pyright: ignore[reportUnknownMemberType]
         self._run, self._thread = run, run.work.task_id
         if (saved := fields_of(run.state)).get("form") == FORM:
             self._restore(saved["thread"])
 
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
+    def put(self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: Any) -> RunnableConfig:
         kept = super().put(config, checkpoint, metadata, new_versions)
         # Not for a subgraph's step: what the run waited for is needed until the step around it is over.
         if not config.get("configurable", {}).get("checkpoint_ns"):
@@ -43,8 +36,7 @@ class BatonSaver(InMemorySaver):
         return kept
 
     def dump(self) -> dict[str, str]:
-        """Returns the thread as it is now, as JSON: its newest checkpoint, those of subgraphs in the middle of its
-        step, and those of subgraphs that keep a state of their own."""
+        """Returns the thread as JSON: its newest checkpoint, and of subgraphs those that are still needed."""
         newest = {ns: self.get_tuple(_config(self._thread, ns)) for ns in list(self.storage[self._thread])}
         root = (top := newest.get("")) and top.checkpoint["id"]
         kept = {

@@ -1,13 +1,12 @@
 """What a graph is told of a claimed task, and what its end says."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, Field
 from pydantic_core import to_jsonable_python
 
 from baton_client import Work
-from baton_langgraph.pauses import fields_of
 
 
 class Met(BaseModel):
@@ -36,7 +35,7 @@ def prompt(work: Work) -> str:
 
 
 def criteria(work: Work) -> list[str]:
-    deliverables: Any = fields_of(work.brief.get("expectations")).get("deliverables") or []
+    deliverables: list[dict[str, list[str]]] = fields_of(work.brief.get("expectations")).get("deliverables") or []
     return [each for one in deliverables for each in one.get("acceptance_criteria") or []]
 
 
@@ -50,6 +49,11 @@ def result(values: Any, wanted: list[str]) -> tuple[Any, dict[str, Any]]:
         return str(last.text), {}
     rest: Any = {name: value for name, value in state.items() if name != "messages"} if state else values
     output: Any = to_jsonable_python(rest if found is None else found, fallback=str)
-    reports: list[Any] = [each for each in fields_of(output).pop("met", None) or [] if each["criterion"] in wanted]
+    said: list[dict[str, Any]] = fields_of(output).pop("met", None) or []
+    reports = [each for each in said if each["criterion"] in wanted]
     only_output = fields_of(output).keys() == {"output"}
     return (output["output"] if only_output else output), ({"acceptance_criteria_met": reports} if reports else {})
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -13,13 +13,21 @@ from langchain_core.tools import StructuredTool
 from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
-from langgraph.types import Command, interrupt
+from langgraph.types import Command, StateSnapshot, interrupt
 
 from baton_client import Baton, Call, ClaimLost, Outcome, Refused, Run
 from baton_client.verbs import Task
-from baton_langgraph.pauses import Graph, fields_of, paused
+from baton_langgraph.pauses import Graph, paused
+from baton_langgraph.texts import fields_of
 
 Id = Annotated[str, InjectedToolCallId]
+Reason = Annotated[str, "What is to be done, whole in itself: at most 2,000 characters."]
+Data = Annotated[dict[str, Any] | None, "Data that it needs."]
+Criteria = Annotated[list[str] | None, "What its result has to report on, one by one."]
+Options = Annotated[list[str] | None, "2 to 20 answers to choose from; none: an answer in words."]
+Summary = Annotated[str, "One sentence of at most 200 characters."]
+Detail = Annotated[str, "More, at most 4,000 characters. Of a decision: why."]
+Kind = Literal["finding", "decision", "warning"]
 TASK = "baton_task"
 
 
@@ -28,12 +36,7 @@ def colleague(at: Baton | Run, to: str, description: str, *, patience: float = 6
     a durable thread interrupts (``resume_when_done`` goes on); any other waits at most ``patience`` seconds, and the
     model is told the task's id for ``outcome_of``."""
 
-    def hand_off(
-        reason: Annotated[str, "What is to be done, whole in itself: at most 2,000 characters."],
-        tool_call_id: Id,
-        variables: Annotated[dict[str, Any] | None, "Data that it needs."] = None,
-        criteria: Annotated[list[str] | None, "What its result has to report on, one by one."] = None,
-    ) -> str:
+    def hand_off(reason: Reason, tool_call_id: Id, variables: Data = None, criteria: Criteria = None) -> str:
         more: dict[str, Any] = {"variables": variables, "criteria": criteria or []}
         if isinstance(at, Run):
             return _told(paused(Call.hand_off(tool_call_id, to, reason, **more)))
@@ -63,11 +66,7 @@ def outcome_of(baton: Baton) -> StructuredTool:
 def ask_people(_run: Run, **more: Any) -> StructuredTool:
     """A tool that asks people, and returns their answer. ``more``: ``people``, ``group``, ``needed``, ``until``."""
 
-    def ask(
-        question: str,
-        tool_call_id: Id,
-        options: Annotated[list[str] | None, "2 to 20 answers to choose from; none: an answer in words."] = None,
-    ) -> str:
+    def ask(question: str, tool_call_id: Id, options: Options = None) -> str:
         return _told(paused(Call.ask(tool_call_id, question, options=options or [], **more)))
 
     return _made("ask_people", "Asks a person, and returns the answer. It may take days: ask what only they know.", ask)
@@ -76,12 +75,7 @@ def ask_people(_run: Run, **more: Any) -> StructuredTool:
 def memory(baton: Baton) -> tuple[StructuredTool, StructuredTool]:
     """The tools ``remember`` and ``recall``."""
 
-    def remember(
-        summary: Annotated[str, "One sentence of at most 200 characters."],
-        tool_call_id: Id,
-        kind: Literal["finding", "decision", "warning"] = "finding",
-        detail: Annotated[str, "More, at most 4,000 characters. Of a decision: why."] = "",
-    ) -> str:
+    def remember(summary: Summary, tool_call_id: Id, kind: Kind = "finding", detail: Detail = "") -> str:
         more = {"rationale": detail} if kind == "decision" else {"detail": detail}
         return f"Kept as {baton.remember(summary, kind=kind, key=_key(tool_call_id), **more)['id']}."
 
@@ -97,13 +91,14 @@ def memory(baton: Baton) -> tuple[StructuredTool, StructuredTool]:
 def resume_when_done(graph: Graph, config: RunnableConfig, baton: Baton, *, seconds: float | None = None) -> Any:
     """Goes on with a thread once its colleagues have ended, and returns the graph's state. In any process that has the
     checkpointer, but in one at a time. ``seconds``: the longest wait for one; then the state as it is."""
+    thread: Any = graph
     while True:
-        now = graph.get_state(config)
+        now: StateSnapshot = thread.get_state(config)
         waits = {each.id: task for each in now.interrupts if (task := fields_of(each.value).get(TASK))}
         tasks = {pause: baton.wait(str(task), seconds=seconds) for pause, task in waits.items()}
         if not tasks or not all(each.has_ended for each in tasks.values()):
             return now.values
-        graph.invoke(Command(resume={pause: asdict(_ended(each)) for pause, each in tasks.items()}), config)
+        thread.invoke(Command(resume={pause: asdict(_ended(each)) for pause, each in tasks.items()}), config)
 
 
 def _made(name: str, description: str, act: Callable[..., str]) -> StructuredTool:
