@@ -54,6 +54,7 @@ from frameworks.scenes.langgraph_parts import (
     once,
     process,
     ship,
+    task_of,
     told,
     waits,
 )
@@ -132,6 +133,11 @@ def claimed_task() -> None:
     own = StateGraph(Own).add_node("judge", lambda state: {"verdict": f"{state['branch']} is good"})
     once(lambda _run: own.add_edge(START, "judge").compile())
     assert ended(task_id) == {"branch": "main", "verdict": "main is good"}
+    os.environ["BATON_TOKEN"] = os.environ["AGENT_TOKEN"]
+    task_id = begun()
+    with mock.patch("langchain.agents.factory.init_chat_model", return_value=Scripted("served")):
+        threading.Thread(target=lambda: exec(block(1), {}), daemon=True).start()
+        scene.until(lambda: task_of(task_id)["state"] == "done", "the page's worker has done it")
 
 
 def waits_for_colleague() -> None:
