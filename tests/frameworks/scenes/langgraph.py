@@ -44,6 +44,7 @@ from frameworks.scenes.langgraph_parts import (
     agent_of,
     asks,
     begun,
+    begun_for,
     block,
     count,
     count_in_tasks,
@@ -138,6 +139,12 @@ def claimed_task() -> None:
     with mock.patch("langchain.agents.factory.init_chat_model", return_value=Scripted("served")):
         threading.Thread(target=lambda: exec(block(1), {}), daemon=True).start()
         scene.until(lambda: task_of(task_id)["state"] == "done", "the page's worker has done it")
+    three_together = threading.Barrier(3, timeout=60)
+    tasks = [begun_for("writer") for _ in range(3)]
+    with scene.agent("writer") as baton:
+        make = agent_of(lambda _messages: str(three_together.wait() >= 0))
+        serve(baton, "writer", make, concurrency=3, idle_seconds=1)
+    assert [ended(each) for each in tasks] == ["True"] * 3
 
 
 def waits_for_colleague() -> None:

@@ -117,8 +117,12 @@ def told(messages: list[BaseMessage]) -> str:
 
 def begun(reason: str = "Release 1.2", **more: Any) -> str:
     """Has work for the reviewer; returns its task's id."""
+    return begun_for("reviewer", reason, **more)
+
+
+def begun_for(slug: str, reason: str = "Write it", **more: Any) -> str:
     with scene.human() as human:
-        return human.hand_off("reviewer", reason, agent="scout", **more).id
+        return human.hand_off(slug, reason, agent="scout", **more).id
 
 
 def once(make: Callable[[Run], Any], slug: str = "reviewer", **more: Any) -> None:
