@@ -134,3 +134,20 @@ def test_an_approval_is_begun_once(people: tuple[Baton, Baton, Baton]) -> None:
             else:
                 work.complete()
     assert begun_each == [True, False]
+
+
+def test_what_a_model_asks_for_and_baton_refuses_is_that_calls_outcome(people: tuple[Baton, Baton, Baton]) -> None:
+    human, reviewer, _ = people
+    task_id = begun(human)
+    bad = [Call.hand_off("c4", "nobody-here", "Read the sources"), Call.ask("c5", "x" * 100_000), calls()[2]]
+    with reviewer.claim(task=task_id) as work:
+        assert work is not None
+        assert Run(work).wait_for({"turn": 1}, bad) is None  # a person is asked what can be asked
+    decided(human, task_id)
+    with reviewer.claim(wait=20) as work:
+        assert work is not None
+        outcomes = Run(work).go_on() or {}
+        work.complete()
+    assert {key: each.is_good for key, each in outcomes.items()} == {"c4": False, "c5": False, "c3": True}
+    assert "unknown_agent" in outcomes["c4"].said
+    assert "text" in outcomes["c5"].said

@@ -1,0 +1,146 @@
+"""Claims that are lost, and processes that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from baton_langgraph import (
+    ask_people,
+    colleague,
+    gated,
+    run_claimed,
+    serve,
+)
+from langchain.agents import create_agent
+from langchain_core.tools import tool
+
+from baton_client import ClaimLost, Run, operations
+from baton_client.errors import AlreadyClaimed
+from frameworks import scene
+from frameworks.scenes.langgraph_parts import (
+    ASK_TESTER,
+    DONE,
+    Scripted,
+    agent_of,
+    asks,
+    begun,
+    count,
+    ended,
+    note,
+    once,
+    process,
+    told,
+)
+
+
+def one_resumes() -> None:
+    task_id = begun()
+    once(agent_of(asks(("ship", {"version": "1.2"})), told))
+    scene.decide(task_id, {"ship": True})
+    both = [process("_resume", TASK=task_id, EFFECTS=os.devnull) for _ in range(2)]
+    done, late = sorted(each.communicate(timeout=60)[0].split() for each in both)
+    assert (done, late[:1]) == (["done"], ["late"]), (done, late)
+    assert float(late[1]) < 1.5, f"it learns it after {late[1]} s"
+    assert ended(task_id) == "ship: shipped 1.2"
+
+
+def resume() -> None:
+    since = time.monotonic()
+    try:
+        with scene.agent("reviewer") as baton, baton.claim(task=os.environ["TASK"]) as work:
+            assert work is not None
+            time.sleep(3)
+            run_claimed(work, agent_of(asks(("ship", {"version": "1.2"})), told))
+            print("done")
+    except AlreadyClaimed:
+        print("late", time.monotonic() - since)
+
+
+def lost_claim() -> None:
+    """It is cancelled while a tool works; the one tool learns of it by a heartbeat, the other's turn by its save."""
+    task_id = ""
+
+    @tool
+    def cancelled(heartbeat: bool) -> str:
+        """Is there when it happens."""
+        with scene.human() as human:
+            human.send(operations.cancel(task_id, {"reason": "not wanted any more"}))
+        if heartbeat:
+            scene.until(lambda: runs[-1].lost, "the claim is lost")
+            return str(count.invoke({"what": "files"}))
+        return "cancelled"
+
+    runs: list[Run] = []
+    for heartbeat in (True, False):
+        task_id, model = begun(), Scripted(asks(("cancelled", {"heartbeat": heartbeat})), told)
+
+        def make(run: Run, model: Scripted = model) -> Any:
+            runs.append(run)
+            return create_agent(model, [cancelled, count])
+
+        try:
+            once(make)
+        except ClaimLost:
+            pass
+        else:
+            raise AssertionError("it went on")
+        assert (model.calls, DONE) == ([0], []), (model.calls, DONE)
+
+
+def killed() -> None:
+    """Once in a tool that was approved, once in the model's turn after it."""
+    with tempfile.TemporaryDirectory() as home:
+        effects = Path(home) / "effects"
+        for how, said in (("tool", "effect!: An earlier attempt began it and died"), ("turn", "effect: done")):
+            task_id = begun()
+            assert process("_fatal", HOW="", EFFECTS=str(effects)).wait(90) == 0
+            scene.decide(task_id, {"effect": True})
+            assert process("_fatal", HOW=how, EFFECTS=str(effects)).wait(90) == -signal.SIGKILL
+            assert process("_fatal", HOW="", EFFECTS=str(effects)).wait(90) == 0
+            assert ended(task_id).startswith(said), ended(task_id)
+            assert effects.read_text(encoding="utf-8").split() == ["done"], how
+            effects.unlink()
+
+
+def fatal() -> None:
+    how = os.environ["HOW"]
+
+    def effect(word: str) -> str:
+        """Has an effect."""
+        note(word)
+        if how == "tool":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return word
+
+    def second(messages: Any) -> str:
+        if how == "turn":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return told(messages)
+
+    model = Scripted(asks(("effect", {"word": "done"})), second)
+    once(lambda run: create_agent(model, [], middleware=[gated(run, effect)]))
+
+
+def work_forever() -> None:
+    def make(run: Run) -> Any:
+        def effect(key: str) -> str:
+            """Has an effect."""
+            note(key)
+            return "done"
+
+        turns = (
+            asks(ASK_TESTER),
+            asks(("effect", {"key": run.work.task_id})),
+            asks(("ask_people", {"question": "Is it good?", "options": ["yes", "no"]})),
+            told,
+        )
+        its = [colleague(run, "tester", "Tests"), ask_people(run)]
+        return create_agent(Scripted(*turns), its, middleware=[gated(run, effect)])
+
+    with scene.agent(os.environ["AGENT"]) as baton:
+        serve(baton, os.environ["AGENT"], make, lease_seconds=15)

@@ -1,0 +1,176 @@
+"""A run that waits for colleagues and people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from baton_langgraph import (
+    ask_people,
+    each_call,
+    memory,
+)
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import interrupt
+
+from baton_client import Run
+from frameworks import scene
+from frameworks.scenes.langgraph_outward import durable
+from frameworks.scenes.langgraph_parts import (
+    ASK_TESTER,
+    DONE,
+    Own,
+    Scripted,
+    agent_of,
+    asks,
+    begun,
+    count,
+    count_in_tasks,
+    done_by,
+    ended,
+    once,
+    process,
+    told,
+    waits,
+)
+
+
+def waits_for_colleague() -> None:
+    task_id = begun()
+    make = agent_of(asks(ASK_TESTER), told)
+    once(make)
+    waits(task_id)
+    done_by("tester", {"passed": 3})
+    once(make)
+    assert ended(task_id) == 'hand_off_to_tester: {"passed": 3}'
+    within_another_graph()
+
+
+def within_another_graph() -> None:
+    """The agent is a node, and waits twice; its own steps are in the checkpoint, too."""
+    task_id = begun()
+    turns = (asks(("count", {"what": "files"}), ASK_TESTER), asks(ASK_TESTER), told)
+    agent = agent_of(*turns, tools=[count])
+
+    def make(run: Run) -> Any:
+        return StateGraph(Own).add_node("agent", agent(run)).add_edge(START, "agent").compile()
+
+    once(make)
+    for said in ("first", "second"):
+        waits(task_id)
+        done_by("tester", said)
+        once(make)
+    assert ended(task_id) == "hand_off_to_tester: second"
+    assert DONE == ["counted files"], DONE
+
+
+def approval() -> None:
+    task_id, heard = begun(), []
+
+    def again(messages: Any) -> Any:
+        heard.append(told(messages))
+        return asks(("ship", {"version": "9"}))
+
+    make = agent_of(asks(("ship", {"version": "1.2"})), again, told)
+    once(make)
+    waits(task_id)
+    assert DONE == [], "nobody has approved it"
+    scene.decide(task_id, {"ship": {"version": "1.3"}})
+    once(make)
+    assert "1.3" in heard[0], heard
+    assert "changed" in heard[0], heard
+    scene.decide(task_id, {"ship": "It is Friday"})
+    once(make)
+    assert DONE == ["shipped 1.3"], DONE
+    assert ended(task_id) == "ship!: refused by a person: It is Friday"
+
+
+def question() -> None:
+    task_id = begun()
+    make = agent_of(asks(("ask_people", {"question": "Which branch?", "options": ["main", "next"]})), told)
+    once(make)
+    waits(task_id)
+    scene.decide(task_id, {"Which branch?": "next"})
+    once(make)
+    assert ended(task_id) == "ask_people: next"
+    task_id = begun()
+    own = StateGraph(Own).add_node("ask", lambda _state: {"verdict": interrupt("Is it good?")}).add_edge(START, "ask")
+    once(lambda _run: own.compile())
+    scene.decide(task_id, {"Is it good?": "very"})
+    once(lambda _run: own.compile())
+    assert ended(task_id)["verdict"] == "very"
+
+
+THREE = (
+    ASK_TESTER,
+    ("ship", {"version": "1.2"}),
+    ("ask_people", {"question": "Which branch?"}),
+    ("count", {"what": "files"}),
+)
+
+
+def several_at_once() -> None:
+    make = agent_of(asks(*THREE), told, tools=[count])
+    saver = InMemorySaver()  # as a durable one of the user's own would be
+    all_three(make)
+    all_three(agent_of(asks(*THREE), told, tools=[count_in_tasks]), in_tasks=True)
+    all_three(agent_of(asks(*THREE), told, tools=[count], checkpointer=saver))
+
+
+def all_three(make: Any, **how: Any) -> None:
+    DONE.clear()
+    task_id = begun()
+    once(make, **how)
+    waits(task_id)
+    assert DONE == ["counted files"], DONE
+    done_by("tester", "passed")
+    once(make, **how)  # nobody has decided yet
+    waits(task_id)
+    scene.decide(task_id, {"ship": True, "Which branch?": "main"})
+    once(make, **how)
+    assert ended(task_id) == "hand_off_to_tester: passed; ship: shipped 1.2; ask_people: main; count: counted files"
+    assert DONE == ["counted files", "shipped 1.2"], DONE
+
+
+def other_process() -> None:
+    task_id = begun()
+    assert process("_three").wait(60) == 0
+    waits(task_id)
+    done_by("tester", "passed")
+    scene.decide(task_id, {"ship": True, "Which branch?": "main"})
+    assert process("_three").wait(60) == 0
+    assert "ship: shipped 1.2" in ended(task_id)
+
+
+def three() -> None:
+    once(agent_of(asks(*THREE), told, tools=[count]))
+
+
+def repeats() -> None:
+    """LangGraph runs a node again on resume: what has a key is made once; with ``each_call`` nothing is run again."""
+    with scene.agent("reviewer") as baton:
+        for route, counted in ((tools_condition, 2), (each_call, 1)):
+            DONE.clear()
+            task_id = begun()
+            calls = (
+                ("remember", {"summary": f"Node of {counted}"}),
+                ("count", {"what": "files"}),
+                ("ask_people", {"question": "Which branch?"}),
+            )
+            model = Scripted(asks(*calls), told)
+
+            def make(run: Run, model: Scripted = model, route: Any = route) -> Any:
+                graph = StateGraph(Own).add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+                graph.add_node("tools", ToolNode([*memory(baton), count, ask_people(run)])).add_edge(START, "model")
+                return graph.add_conditional_edges("model", route).add_edge("tools", "model").compile()
+
+            once(make)
+            scene.decide(task_id, {"Which branch?": "main"})
+            once(make)
+            assert "ask_people: main" in ended(task_id)
+            assert len(DONE) == counted, DONE
+            assert len(scene.questions(task_id)) == 1
+            entries = [each for each in baton.recall("Node") if each["summary"] == f"Node of {counted}"]
+            assert len(entries) == 1, entries
+    durable()
