@@ -99,8 +99,7 @@ def _handed(room: Tenant, source: str, target: str, environments: Path) -> Playe
         worked = served.result()
     if not (asked.is_good and worked.is_good):
         return Played(False, f"{asked.said}\n{worked.said}")
-    approved = [each for each in room.human.get("/handoffs?state=any")["items"] if each["state"] == "done"]
-    if not approved:
+    if not room.human.get("/tasks?state=done")["items"]:
         return Played(False, "no handoff is done")
     wanted = f"{target} did"
     return Played(wanted in asked.said, f"the outcome lacks {wanted!r}:\n{asked.said}")
