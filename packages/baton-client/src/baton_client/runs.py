@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from baton_client import core, operations
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
-from baton_client.errors import Conflict, Misused, QuestionOver
+from baton_client.errors import ClaimLost, Conflict, Invalid, Misused, QuestionOver, Refused
 from baton_client.verbs import Question, Tasks, Threads, question_of, read, read_object, verb
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class RunVerbs:
         self._outcomes = {key: Outcome(**each) for key, each in saved["outcomes"].items()} if is_run else {}
         self._asked: dict[str, str] = dict(saved["asked"]) if is_run else {}
         self._known: list[str] = list(saved["known"]) if is_run else []
+        # What colleagues did; it is in the answer of the claim, and is of the calls that the run waited for before.
+        self._results = cast("list[dict[str, Any]]", work.raw.get("results") or [])
 
     @property
     def lost(self) -> bool:
@@ -124,13 +126,13 @@ class RunVerbs:
     @verb
     def wait_for(self, state: Any, calls: Sequence[Call]) -> Flow[dict[str, Outcome] | None]:
         """Saves the state, and asks. Returns the outcomes by the calls' ids if all are there at once; else None: the
-        claim is given up, and the task comes back, to any process, when they are. Raises ``Misused`` for two calls of
-        one id."""
+        claim is given up, and the task comes back, to any process, when they are. A call that Baton refuses has that as
+        its outcome. Raises ``Misused`` for two calls of one id."""
         if len({each.call_id for each in calls}) != len(calls):
             raise Misused("two calls have one id", "an outcome wouldn't know whose it is", "give each its own")
         self.state, self.calls = state, tuple(calls)
         self._known = [*self._known, *self._asked.values()]
-        self._outcomes, self._asked = {}, {}
+        self._outcomes, self._asked, self._results = {}, {}, []
         yield from self._saved()
         return (yield from self._settled())
 
@@ -168,7 +170,11 @@ class RunVerbs:
             if missing:
                 branches = [{"call_id": each.call_id, **each.fields} for each in missing]
                 body: Any = {"claim_id": self._work.claim_id, "branches": branches}
-                yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                try:
+                    yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                except (Invalid, Conflict) as refused:
+                    self._refuse(_meant(refused, missing), refused)
+                    continue
                 return None
             try:
                 waiting: Any = {"claim_id": self._work.claim_id, "questions": opened}
@@ -179,9 +185,8 @@ class RunVerbs:
         raise Misused("the questions close faster than they can be waited for", "", "run it again")
 
     def _take_results(self) -> None:
-        """What colleagues did; it is in the answer of the claim."""
         waited_for = {each.call_id for each in self.calls if each.kind == "hand_off"}
-        for each in cast("list[dict[str, Any]]", self._work.raw.get("results") or []):
+        for each in self._results:
             if (call_id := each["call_id"]) in waited_for and call_id not in self._outcomes:
                 self._outcomes[call_id] = _done(call_id, each)
 
@@ -200,7 +205,11 @@ class RunVerbs:
                 question = next((q for q in there if q["id"] not in taken and call._is_asked_by(q)), None)
             if question is None:
                 body: Any = {"claim_id": self._work.claim_id, **call._question}
-                question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                try:
+                    question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                except (Invalid, Conflict) as refused:
+                    self._refuse([call], refused)
+                    continue
             asked = question_of(question)
             self._asked[call.call_id] = asked.id
             taken.add(asked.id)
@@ -209,6 +218,13 @@ class RunVerbs:
             else:
                 self._outcomes[call.call_id] = _decided(call, asked)
         return opened
+
+    def _refuse(self, calls: Sequence[Call], refused: Refused) -> None:
+        """A model asks for what it likes; the others' calls go on."""
+        if isinstance(refused, ClaimLost):
+            raise refused
+        for call in calls:
+            self._outcomes[call.call_id] = Outcome(call.call_id, call.kind, False, None, f"Baton refuses it: {refused}")
 
     def _questions(self) -> Flow[list[dict[str, Any]]]:
         found: list[dict[str, Any]] = []
@@ -253,6 +269,12 @@ class AsyncRun(RunVerbs, Tasks):
 
     async def _played(self, flow: Flow[T]) -> T:
         return await self.work._played(flow)
+
+
+def _meant(refused: Refused, calls: Sequence[Call]) -> Sequence[Call]:
+    """Returns the calls whose branches a refusal names; all of them if it names none."""
+    named = {str(each.get("field")).split(".")[1] for each in refused.errors if "branches." in str(each.get("field"))}
+    return [call for number, call in enumerate(calls) if str(number) in named] or calls
 
 
 def _done(call_id: str, result: Mapping[str, Any]) -> Outcome:
