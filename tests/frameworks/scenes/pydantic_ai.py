@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+from baton_pydantic_ai import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
 from pydantic import BaseModel
-from pydantic_ai import Agent, RunContext
+from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
-from baton_client import AsyncRun, AsyncWork, Refused, operations
-from baton_pydantic_ai import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
+from baton_client import AsyncRun, ClaimLost, Refused, operations
 from frameworks import scene
 
 CANNOT: dict[str, str] = {}
-Turn = str | Sequence[tuple[str, dict[str, Any]]] | Callable[[list[ModelMessage]], Any]
+Said = Any  # words, a list of tools with their arguments, or a function of the messages that returns either
 
 
-def scripted(*turns: Turn, turned: list[int] | None = None) -> FunctionModel:
+def scripted(*turns: Said, turned: list[int] | None = None) -> FunctionModel:
     """A model whose turn is known by what was said before: its words, or tools and their arguments."""
 
     def answer(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
@@ -55,10 +55,11 @@ def last(tool: str) -> Callable[[list[ModelMessage]], str]:
 
 def block(number: int) -> dict[str, Any]:
     """What a block of the page defines."""
-    page = Path(__file__).with_suffix(".md")
-    code = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S)[number] if page.exists() else ""
+    own = Path(__file__).with_suffix(".md")
+    if own.exists():
+        scene.PAGE = own
     names: dict[str, Any] = {}
-    exec(code or scene.block(number, "Pydantic AI"), names)
+    exec(scene.block(number, "Pydantic AI"), names)
     return names
 
 
@@ -67,19 +68,22 @@ def asked(reason: str = "Release 1.2", **more: Any) -> str:
         return person.hand_off("reviewer", reason, agent="scout", **more).id
 
 
-def served(make: Callable[[AsyncRun], Any], idle_seconds: float = 1.5, **more: Any) -> None:
-    """The reviewer's tasks are done, until none is ready."""
+def served(make: Callable[[AsyncRun], Any], lease_seconds: int = 60, **more: Any) -> None:
+    """The reviewer's next task is claimed, and done until it has ended or is put down."""
 
-    async def all_of_it() -> None:
-        async with scene.async_agent("reviewer") as baton:
-            await serve(baton, "reviewer", make, idle_seconds=idle_seconds, **more)
+    async def one() -> None:
+        claiming = scene.async_agent("reviewer")
+        async with claiming as baton, baton.claim(wait=60, lease_seconds=lease_seconds) as work:
+            assert work is not None, "no work"
+            with contextlib.suppress(ClaimLost):
+                await run_claimed(work, make, **more)
 
-    asyncio.run(all_of_it())
+    asyncio.run(one())
 
 
-def task(task_id: str) -> dict[str, Any]:
+def task(task_id: str) -> Any:
     with scene.human() as person:
-        return dict(person.send(operations.get_task(task_id)))
+        return person.send(operations.get_task(task_id))
 
 
 def done(task_id: str) -> Any:
@@ -88,12 +92,12 @@ def done(task_id: str) -> Any:
     return found["output"]
 
 
-def works(slug: str, output: Any) -> None:
+def works(slug: str, output: Any, **more: Any) -> None:
     """A colleague's task is approved and done."""
     scene.approve(scene.waiting_for(slug))
     with scene.agent(slug) as baton, baton.claim(wait=30) as work:
         assert work is not None, f"{slug} has no work"
-        work.complete(output)
+        work.complete(output, **more)
 
 
 def handed(parent: str) -> int:
@@ -104,9 +108,11 @@ def handed(parent: str) -> int:
 
 def colleague_() -> None:
     """The page's first block."""
-    worker = threading.Thread(target=works, args=("reviewer", {"verdict": "good"}))
+    met = {"all is read": "all 3 files"}
+    worker = threading.Thread(target=works, args=("reviewer", {"verdict": "good"}), kwargs={"met": met})
     worker.start()
-    turns = [[("hand_off_to_reviewer", {"reason": "Review 1.2", "criteria": ["all is read"]})], last("hand_off_to_reviewer")]
+    arguments = {"reason": "Review 1.2", "criteria": [*met]}
+    turns = [[("hand_off_to_reviewer", arguments)], last("hand_off_to_reviewer")]
 
     async def released() -> str:
         async with scene.async_agent("scout") as baton:
@@ -168,7 +174,8 @@ def waits_for_colleague() -> None:
 
     def make(run: AsyncRun) -> Agent[object, str]:
         made.append(len(made))
-        turns = [[("hand_off_to_tester", {"reason": "Test 1.2", "variables": {"version": "1.2"}})], last("hand_off_to_tester")]
+        arguments = {"reason": "Test 1.2", "variables": {"version": "1.2"}}
+        turns = [[("hand_off_to_tester", arguments)], last("hand_off_to_tester")]
         return Agent(scripted(*turns), tools=[colleague(run, "tester", "Runs the tests.")])
 
     task_id = asked()
@@ -243,7 +250,7 @@ def _all_three(run: AsyncRun, effects: Path, *, slow: float = 0.0) -> Agent[obje
         ("ship", {"version": "1.2"}),
         ("ask_people", {"question": "Which branch?", "options": ["main", "next"]}),
     ]
-    tools = [colleague(run, "tester", "Runs the tests."), gated(run, ship), ask_people(run), look]
+    tools = [colleague(run, "tester", "Runs the tests."), gated(run, ship), ask_people(run), Tool(look)]
     return Agent(scripted(turn, end), tools=tools)
 
 
@@ -330,32 +337,31 @@ def one_resumes() -> None:
 
 
 def lost_claim() -> None:
-    def cancelled(task_id: str) -> None:
-        with scene.human() as person:
-            person.send(operations.cancel(task_id, {"reason": "no more"}))
+    _lost("model", expected=[])
+    _lost("tool", expected=["looked"])
 
-    for during in ("model", "tool"):
-        task_id, turned, looked = asked(f"Lost in a {during}"), list[int](), list[str]()
 
-        def begin(_messages: list[ModelMessage], task_id: str = task_id, during: str = during) -> Any:
-            if during == "model":
-                cancelled(task_id)
-            return [("look", {})]
+def _lost(during: str, *, expected: list[str]) -> None:
+    """The task is cancelled while the model or its tool is at work."""
+    task_id, turned, looked = asked(f"Lost in a {during}"), list[int](), list[str]()
 
-        def look(task_id: str = task_id, looked: list[str] = looked) -> str:
-            looked.append("look")
-            cancelled(task_id)
-            return "looked"
+    def cancel(where: str) -> None:
+        if where == during:
+            with scene.human() as person:
+                person.send(operations.cancel(task_id, {"reason": "no more"}))
 
-        def make(_run: AsyncRun, begin: Any = begin, look: Any = look, turned: list[int] = turned) -> Agent[object, str]:
-            agent = Agent(scripted(begin, "Never said", turned=turned))
-            agent.tool_plain(name="look")(lambda: look())
-            return agent
+    def look() -> None:
+        looked.append("looked")
+        cancel("tool")
 
-        served(make)
-        assert turned == [0], f"the model is called again: {turned}"
-        assert looked == ([] if during == "model" else ["look"]), "a tool is called"
-        assert task(task_id)["state"] == "cancelled"
+    def begin(_messages: list[ModelMessage]) -> Said:
+        cancel("model")
+        return [("look", {})]
+
+    served(lambda _run: Agent(scripted(begin, "Never said", turned=turned), tools=[look]))
+    assert turned == [0], f"the model is called again: {turned}"
+    assert looked == expected, "a tool is called"
+    assert task(task_id)["state"] == "cancelled"
 
 
 def repeats() -> None:
@@ -419,19 +425,18 @@ def _dying(run: AsyncRun, at: str, effects: Path) -> Agent[object, str]:
 
 
 def dying_part() -> None:
-    served(lambda run: _dying(run, os.environ["AT"], Path(os.environ["EFFECTS"])), 20, lease_seconds=15)
+    at, effects = os.environ["AT"], Path(os.environ["EFFECTS"])
+    served(lambda run: _dying(run, at, effects), lease_seconds=15)
 
 
 def killed() -> None:
     for at, expected in ((".tool", "Not done. An earlier attempt"), (".turn", "looked")):
         effects, task_id = _effects(), asked(f"Dies in the {at}")
         if at == ".tool":
-            served(lambda run, effects=effects: _dying(run, ".tool", effects))  # type: ignore[misc]
+            assert _part("dying", EFFECTS=str(effects), AT=at).wait() == 0
             scene.decide(task_id, {"ship": True})
         assert _part("dying", EFFECTS=str(effects), AT=at).wait() == -9
-        part = _part("dying", EFFECTS=str(effects), AT=at)
-        scene.until(lambda task_id=task_id: task(task_id)["state"] == "done", "its end")
-        part.kill()
+        assert _part("dying", EFFECTS=str(effects), AT=at).wait() == 0
         assert done(task_id).startswith(expected), "the model isn't told"
         assert len(_lines(effects)) == 1, f"done twice: {_lines(effects)}"
 
@@ -476,7 +481,7 @@ def hostile_model() -> None:
     much = "x" * 100_000
 
     def make(run: AsyncRun) -> Agent[object, str]:
-        turns: list[Turn] = [
+        turns: list[Said] = [
             [("no_such_tool", {}), ("hand_off_to_tester", {"reason": 3, "criteria": "none"})],
             [("hand_off_to_nobody", {"reason": "Do it"}), ("ask_people", {"question": "Which?", "options": ["one"]})],
             [("hand_off_to_tester", {"reason": much}), ("ask_people", {"question": much})],

@@ -143,7 +143,9 @@ def _results_of(outcomes: Mapping[str, Outcome]) -> DeferredToolResults:
     results = DeferredToolResults()
     for call_id, each in outcomes.items():
         if each.kind == "approve":
-            results.approvals[call_id] = ToolApproved(override_args=each.value) if each.is_good else ToolDenied(each.said)
+            results.approvals[call_id] = (
+                ToolApproved(override_args=each.value) if each.is_good else ToolDenied(each.said)
+            )
             # The question's id is the same in every attempt: an effect key.
             results.metadata[call_id] = {"question_id": each.question_id}
         else:
