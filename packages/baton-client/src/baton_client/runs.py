@@ -127,13 +127,18 @@ class RunVerbs:
     def wait_for(self, state: Any, calls: Sequence[Call]) -> Flow[dict[str, Outcome] | None]:
         """Saves the state, and asks. Returns the outcomes by the calls' ids if all are there at once; else None: the
         claim is given up, and the task comes back, to any process, when they are. A call that Baton refuses has that as
-        its outcome. Raises ``Misused`` for two calls of one id."""
+        its outcome; each has it, if they and the state are too large to be saved. Raises ``Misused`` for two calls of
+        one id."""
         if len({each.call_id for each in calls}) != len(calls):
             raise Misused("two calls have one id", "an outcome wouldn't know whose it is", "give each its own")
         self.state, self.calls = state, tuple(calls)
         self._known = [*self._known, *self._asked.values()]
         self._outcomes, self._asked, self._results = {}, {}, []
-        yield from self._saved()
+        try:
+            yield from self._saved()
+        except (Invalid, Conflict) as refused:
+            self._refuse(calls, refused)
+            return self._outcomes
         return (yield from self._settled())
 
     @verb

@@ -8,8 +8,6 @@ from typing import Any
 
 from baton_client import AsyncWork
 
-_DATA = ("summary", "results", "context", "rollback")
-
 
 def prompt_of(work: AsyncWork) -> str:
     """Returns the handoff as a text: what is asked, what it has to fulfil, and as data what came with it."""
@@ -19,8 +17,9 @@ def prompt_of(work: AsyncWork) -> str:
         lines += [f"{number}. {each}" for number, each in enumerate(criteria, 1)]
     if constraints := (work.brief.get("expectations") or {}).get("constraints"):
         lines += ["", "Keep to this:", *(f"- {each}" for each in constraints)]
-    data: dict[str, Any] = {name: work.brief[name] for name in _DATA if work.brief.get(name)}
-    data |= {name: work.raw[name] for name in ("recoveries", "memory") if work.raw.get(name)}
+    came = {**work.brief, "recoveries": work.raw["recoveries"], "memory": work.raw["memory"]}
+    wanted = ("summary", "results", "context", "rollback", "recoveries", "memory")
+    data: dict[str, Any] = {name: came[name] for name in wanted if came.get(name)}
     if data:
         # No "<" in it: nothing that somebody wrote ends the block.
         written = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")

@@ -1,43 +1,37 @@
-"""What a claim adds to an agent's run: it ends when the claim is lost, is saved, and reports on the criteria."""
+"""What a claim adds to an agent's run: it is saved, it ends when the claim is lost, and it reports on the criteria."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolDefinition, ToolFailed
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.output import OutputContext
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage
 
-from baton_client import AsyncRun, ClaimLost, Outcome, Refused
+from baton_client import AsyncRun, Outcome
 from baton_pydantic_ai.brief import criteria_of
-from baton_pydantic_ai.tools import is_fatal
+from baton_pydantic_ai.tools import told
 
-_LOST: dict[str, Any] = {"code": "stale_claim", "title": "The claim isn't held any more", "detail": "others may work"}
-BEGUN_BEFORE = (
-    "Not done. An earlier attempt had begun exactly this call and died, or the approval was taken back. Look whether it "
-    "was done before you ask for it again."
-)
+BEGUN_BEFORE = "Not done: an earlier attempt began this call and died, or it was taken back. Look whether it was done."
 
 
 @dataclass
 class Claimed(AbstractCapability[Any]):
-    """``met``: by criterion the evidence, or False."""
+    """``outcomes``: by tool call, of what the run has waited for. ``met``: by criterion its evidence, or False."""
 
     run: AsyncRun
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict[str, Outcome])
-    met: dict[str, str | bool] = field(default_factory=dict[str, str | bool])
+    outcomes: Mapping[str, Outcome]
 
     def __post_init__(self) -> None:
         self.criteria = criteria_of(self.run.work.brief)
-        saved = self.run.state or {}
-        self.met = dict(saved.get("met") or {})
-        # As a text: Baton takes JSON of 16 levels, and a tool may return more.
+        saved: dict[str, Any] = self.run.state or {}
+        self.met: dict[str, str | bool] = dict(saved.get("met", {}))
         self.messages = ModelMessagesTypeAdapter.validate_json(saved["messages"]) if saved else None
         self.usage = RunUsage()
         for each in self.messages or ():
@@ -45,20 +39,17 @@ class Claimed(AbstractCapability[Any]):
                 self.usage.incr(each.usage)
                 self.usage.requests += 1
 
+    @property
+    def missing(self) -> list[str]:
+        return [f"{number}. {each}" for number, each in enumerate(self.criteria, 1) if each not in self.met]
+
     def state(self, messages: Sequence[ModelMessage]) -> dict[str, Any]:
+        """The messages are a text: Baton takes JSON of 16 levels, and a tool may return more."""
         return {"messages": ModelMessagesTypeAdapter.dump_json(list(messages)).decode(), "met": self.met}
 
-    def must_be_held(self) -> None:
-        if self.run.lost:
-            raise ClaimLost(409, _LOST)
-
     async def _save(self, messages: Sequence[ModelMessage]) -> None:
-        self.must_be_held()
-        try:
+        with contextlib.suppress(ToolFailed), told():  # too large: another attempt goes on from what was saved before
             await self.run.save(self.state(messages))
-        except Refused as refused:  # too large: a later attempt goes on from what was saved before
-            if is_fatal(refused):
-                raise
 
     def get_toolset(self) -> AbstractToolset[Any] | None:
         return FunctionToolset([self.report_on_criterion]) if self.criteria else None
@@ -82,23 +73,22 @@ class Claimed(AbstractCapability[Any]):
         await self._save(ctx.messages)  # what the tools did isn't done again
         return request_context
 
-    async def after_model_request(
-        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
-    ) -> ModelResponse:
-        if response.tool_calls:  # another attempt makes these calls, with their ids, and not others
+    async def after_model_request(self, ctx: RunContext[Any], *, response: ModelResponse, **_: Any) -> ModelResponse:
+        if response.tool_calls:  # another attempt makes these calls, with their ids, and no others
             await self._save([*ctx.messages, response])
         return response
 
     async def before_tool_execute(
-        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: dict[str, Any]
+        self, ctx: RunContext[Any], *, call: ToolCallPart, args: dict[str, Any], **_: Any
     ) -> dict[str, Any]:
-        self.must_be_held()
         outcome = self.outcomes.get(call.tool_call_id)
         if ctx.tool_call_approved and outcome is not None and not await self.run.begin(outcome):
             raise ToolFailed(BEGUN_BEFORE)
         return args
 
-    async def after_output_process(self, ctx: RunContext[Any], *, output_context: OutputContext, output: Any) -> Any:
-        if missing := [f"{number}. {each}" for number, each in enumerate(self.criteria, 1) if each not in self.met]:
-            raise ModelRetry("\n".join(["Report on these criteria by report_on_criterion, then finish:", *missing]))
+    async def after_output_process(self, ctx: RunContext[Any], *, output: Any, **_: Any) -> Any:  # noqa: ARG002
+        if self.missing:
+            raise ModelRetry(
+                "\n".join(["Report on these criteria by report_on_criterion, then finish:", *self.missing])
+            )
         return output
