@@ -339,23 +339,36 @@ def one_resumes() -> None:
 def lost_claim() -> None:
     _lost("model", expected=[])
     _lost("tool", expected=["looked"])
+    task_id, said = asked("Lost while it thinks"), list[str]()
+
+    async def think(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        await asyncio.to_thread(cancelled, task_id)
+        await asyncio.sleep(120)
+        said.append("done")
+        return ModelResponse(parts=[TextPart("Never said")])
+
+    begun = time.monotonic()
+    served(lambda _run: Agent(FunctionModel(think)), lease_seconds=15)
+    assert time.monotonic() - begun < 60, "the model is waited for"
+    assert (said, task(task_id)["state"]) == ([], "cancelled")
+
+
+def cancelled(task_id: str) -> None:
+    with scene.human() as person:
+        person.send(operations.cancel(task_id, {"reason": "no more"}))
 
 
 def _lost(during: str, *, expected: list[str]) -> None:
     """The task is cancelled while the model or its tool is at work."""
     task_id, turned, looked = asked(f"Lost in a {during}"), list[int](), list[str]()
 
-    def cancel(where: str) -> None:
-        if where == during:
-            with scene.human() as person:
-                person.send(operations.cancel(task_id, {"reason": "no more"}))
-
     def look() -> None:
         looked.append("looked")
-        cancel("tool")
+        cancelled(task_id)
 
     def begin(_messages: list[ModelMessage]) -> Said:
-        cancel("model")
+        if during == "model":
+            cancelled(task_id)
         return [("look", {})]
 
     served(lambda _run: Agent(scripted(begin, "Never said", turned=turned), tools=[look]))
@@ -430,7 +443,7 @@ def dying_part() -> None:
 
 
 def killed() -> None:
-    for at, expected in ((".tool", "Not done. An earlier attempt"), (".turn", "looked")):
+    for at, expected in ((".tool", "Not done: an earlier attempt"), (".turn", "looked")):
         effects, task_id = _effects(), asked(f"Dies in the {at}")
         if at == ".tool":
             assert _part("dying", EFFECTS=str(effects), AT=at).wait() == 0

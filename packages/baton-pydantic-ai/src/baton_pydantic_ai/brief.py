@@ -15,8 +15,8 @@ def prompt_of(work: AsyncWork) -> str:
     if criteria := criteria_of(work.brief):
         lines += ["", "What you do has to fulfil these criteria. Report on each by report_on_criterion:"]
         lines += [f"{number}. {each}" for number, each in enumerate(criteria, 1)]
-    if constraints := (work.brief.get("expectations") or {}).get("constraints"):
-        lines += ["", "Keep to this:", *(f"- {each}" for each in constraints)]
+    expectations: dict[str, Any] = work.brief.get("expectations") or {}
+    lines += [f"Keep to this: {each}" for each in expectations.get("constraints") or ()]
     came = {**work.brief, "recoveries": work.raw["recoveries"], "memory": work.raw["memory"]}
     wanted = ("summary", "results", "context", "rollback", "recoveries", "memory")
     data: dict[str, Any] = {name: came[name] for name in wanted if came.get(name)}
@@ -29,5 +29,6 @@ def prompt_of(work: AsyncWork) -> str:
 
 def criteria_of(brief: Mapping[str, Any]) -> list[str]:
     """Returns each acceptance criterion once, in their order."""
-    deliverables = (brief.get("expectations") or {}).get("deliverables") or []
-    return list(dict.fromkeys(each for one in deliverables for each in one.get("acceptance_criteria") or []))
+    expectations: dict[str, list[dict[str, list[str]]]] = brief.get("expectations") or {}
+    deliverables = expectations.get("deliverables") or []
+    return list(dict.fromkeys(each for one in deliverables for each in one.get("acceptance_criteria") or ()))

@@ -10,7 +10,6 @@ from typing import Any
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, ToolCallPart
-from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage
 
@@ -67,9 +66,7 @@ class Claimed(AbstractCapability[Any]):
         self.met[self.criteria[number - 1]] = evidence if met else False
         return "reported"
 
-    async def before_model_request(
-        self, ctx: RunContext[Any], request_context: ModelRequestContext
-    ) -> ModelRequestContext:
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         await self._save(ctx.messages)  # what the tools did isn't done again
         return request_context
 
@@ -78,9 +75,7 @@ class Claimed(AbstractCapability[Any]):
             await self._save([*ctx.messages, response])
         return response
 
-    async def before_tool_execute(
-        self, ctx: RunContext[Any], *, call: ToolCallPart, args: dict[str, Any], **_: Any
-    ) -> dict[str, Any]:
+    async def before_tool_execute(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
         outcome = self.outcomes.get(call.tool_call_id)
         if ctx.tool_call_approved and outcome is not None and not await self.run.begin(outcome):
             raise ToolFailed(BEGUN_BEFORE)

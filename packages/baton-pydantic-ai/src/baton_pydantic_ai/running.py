@@ -143,7 +143,8 @@ def _results_of(outcomes: Mapping[str, Outcome]) -> DeferredToolResults:
 
 def _limits_of(work: AsyncWork, own: UsageLimits | None) -> UsageLimits:
     """The budget is the whole workflow's: no run of it may take more."""
-    limits, budget = own or UsageLimits(), work.brief.get("budget") or {}
+    limits = own or UsageLimits()
+    budget: dict[str, int | None] = work.brief.get("budget") or {}
     most = {"request_limit": budget.get("max_model_calls"), "total_tokens_limit": budget.get("max_tokens")}
     least = {name: min(each, getattr(limits, name) or each) for name, each in most.items() if each is not None}
     return replace(limits, **least)
