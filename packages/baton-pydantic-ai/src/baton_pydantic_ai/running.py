@@ -78,6 +78,8 @@ async def run_claimed(
     own_deps: Any = dict(work.variables) if deps is None else deps(work)
     own: Any = agent.output_type
     outputs: list[Any] = [*own] if isinstance(own, (list, tuple)) else [own]
+    # With output validators a run takes no other type: such an agent names DeferredToolRequests itself, if it pauses.
+    is_fixed = DeferredToolRequests in outputs or getattr(agent, "_output_validators", None)
     messages, usage = claimed.messages, claimed.usage
 
     async def tell(_ctx: RunContext[Any], events: AsyncIterable[AgentStreamEvent]) -> None:
@@ -91,8 +93,7 @@ async def run_claimed(
             claimed.outcomes = outcomes
             result = await agent.run(
                 prompt_of(work) if messages is None else None,
-                # None is the agent's own; with output validators it can't be another one.
-                output_type=None if DeferredToolRequests in outputs else [*outputs, DeferredToolRequests],
+                output_type=None if is_fixed else [*outputs, DeferredToolRequests],
                 message_history=messages,
                 deferred_tool_results=_results_of(outcomes) if outcomes else None,
                 deps=own_deps,
