@@ -147,5 +147,5 @@ def _limits_of(work: AsyncWork, own: UsageLimits | None) -> UsageLimits:
     limits = own or UsageLimits()
     budget: dict[str, int | None] = work.brief.get("budget") or {}
     most = {"request_limit": budget.get("max_model_calls"), "total_tokens_limit": budget.get("max_tokens")}
-    least = {name: min(each, getattr(limits, name) or each) for name, each in most.items() if each is not None}
+    least: dict[str, Any] = {name: min(each, getattr(limits, name) or each) for name, each in most.items() if each}
     return replace(limits, **least)
