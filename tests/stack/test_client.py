@@ -74,19 +74,19 @@ def test_a_run_is_put_down_for_a_colleague_and_a_person_and_goes_on(tenant: Tena
         Baton(*named(tenant, "human")) as human,
         Baton(*named(tenant, "scout"), agent="scout") as scout,
         Baton(*named(tenant, "reviewer"), agent="reviewer") as reviewer,
-        ThreadPoolExecutor(1) as pool,
     ):
         task = human.hand_off("reviewer", "Release 1.2", agent="scout")
-        released = pool.submit(page["release"], reviewer)
-        while not (asked := human.send(operations.list_task_questions(task.id))["items"]):
-            pass
-        while not (part := human.send(operations.list_tasks(state=["needs"]))["items"]):
-            pass
-        human.send(operations.approve(part[0]["id"], {"revision": part[0]["revision"]}))
-        approved: Any = {"outcome": "approved", "digest": asked[0]["digest"]}
-        human.send(operations.give_answer(task.id, asked[0]["id"], approved))
+        with reviewer.claim(wait=IN_TIME_SECONDS) as work:
+            page["release"](work)
+        (part,) = human.send(operations.list_tasks(state=["needs"]))["items"]
+        human.send(operations.approve(part["id"], {"revision": part["revision"]}))
+        (asked,) = human.send(operations.list_task_questions(task.id))["items"]
+        human.send(
+            operations.give_answer(task.id, asked["id"], {"outcome": "approved", "digest": asked["digest"] or ""})
+        )
         with scout.claim(wait=IN_TIME_SECONDS) as work:
             assert work is not None
             work.complete("they are complete")
+        with reviewer.claim(wait=IN_TIME_SECONDS) as work:
+            page["release"](work)
         assert human.wait(task).output == {"shipped": {"version": "1.2"}, "notes": "they are complete"}
-        released.result(IN_TIME_SECONDS)

@@ -134,37 +134,3 @@ def test_an_approval_is_begun_once(people: tuple[Baton, Baton, Baton]) -> None:
             else:
                 work.complete()
     assert begun_each == [True, False]
-
-
-def test_what_baton_refuses_of_a_models_calls_is_their_outcome_and_the_others_go_on(
-    people: tuple[Baton, Baton, Baton],
-) -> None:
-    human, reviewer, scout = people
-    task_id = begun(human)
-    asked = [
-        Call.hand_off("c1", "nobody", "Read the sources"),
-        Call.hand_off("c2", "scout", "Read the sources"),
-        Call.ask("c3", "Which branch?", options=["main"]),
-    ]
-    with reviewer.claim(task=task_id) as work:
-        assert work is not None
-        assert Run(work).wait_for({"turn": 1}, asked) is None
-    (child,) = human.send(operations.list_tasks(state=["needs", "delegated"]))["items"]
-    if child["state"] == "needs":
-        human.send(operations.approve(child["id"], {"revision": child["revision"]}))
-    with scout.claim(wait=20) as part:
-        assert part is not None
-        part.complete("read")
-    with reviewer.claim(wait=20) as work:
-        assert work is not None
-        run = Run(work)
-        outcomes = run.go_on()
-        assert outcomes is not None
-        assert [outcomes[each].is_good for each in ("c1", "c2", "c3")] == [False, True, False]
-        assert "nobody" in outcomes["c1"].said
-        assert "options" in outcomes["c3"].said
-        # A result is that of the call that waited for it, also where another one has its id.
-        again = run.wait_for({"turn": 2}, [Call.hand_off("c2", "nobody", "Read them again")])
-        assert again is not None
-        assert not again["c2"].is_good
-        work.complete()
