@@ -28,10 +28,10 @@ class AsyncWork(WorkVerbs, Tasks):
 
     def __init__(self, baton: AsyncBaton, claimed: Claimed, agent: str) -> None:
         super().__init__(claimed, agent, baton.patience, baton._beat)
-        self._baton = baton
+        self.baton = baton  # the client that has claimed it
 
     async def _played(self, flow: Flow[T]) -> T:
-        return await self._baton._played(flow)
+        return await self.baton._played(flow)
 
     async def __aenter__(self) -> Self:
         return self

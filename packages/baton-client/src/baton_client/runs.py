@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from baton_client import core, operations
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
-from baton_client.errors import Conflict, Misused, QuestionOver
+from baton_client.errors import Conflict, Invalid, LoopGuard, Misused, QuestionOver, Refused, TooManyQuestions
 from baton_client.verbs import Question, Tasks, Threads, question_of, read, read_object, verb
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ class RunVerbs:
     @verb
     def wait_for(self, state: Any, calls: Sequence[Call]) -> Flow[dict[str, Outcome] | None]:
         """Saves the state, and asks. Returns the outcomes by the calls' ids if all are there at once; else None: the
-        claim is given up, and the task comes back, to any process, when they are. Raises ``Misused`` for two calls of
-        one id."""
+        claim is given up, and the task comes back, to any process, when they are. A call that Baton refuses, as its
+        text is too long or nobody knows the agent, has that as its outcome. Raises ``Misused`` for two calls of one
+        id, and ``Invalid`` for a state that can't be saved."""
         if len({each.call_id for each in calls}) != len(calls):
             raise Misused("two calls have one id", "an outcome wouldn't know whose it is", "give each its own")
         self.state, self.calls = state, tuple(calls)
@@ -166,7 +167,11 @@ class RunVerbs:
             if missing:
                 branches = [{"call_id": each.call_id, **each.fields} for each in missing]
                 body: Any = {"claim_id": self._work.claim_id, "branches": branches}
-                yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                try:
+                    yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                except (Invalid, LoopGuard) as refused:
+                    self._outcomes |= {each.call_id: _refused(each, refused) for each in _faulty(missing, refused)}
+                    continue
                 return None
             try:
                 waiting: Any = {"claim_id": self._work.claim_id, "questions": opened}
@@ -198,7 +203,11 @@ class RunVerbs:
                 question = next((q for q in there if q["id"] not in taken and call._is_asked_by(q)), None)
             if question is None:
                 body: Any = {"claim_id": self._work.claim_id, **call._question}
-                question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                try:
+                    question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                except (Invalid, TooManyQuestions) as refused:
+                    self._outcomes[call.call_id] = _refused(call, refused)
+                    continue
             asked = question_of(question)
             self._asked[call.call_id] = asked.id
             taken.add(asked.id)
@@ -259,6 +268,16 @@ def _done(call_id: str, result: Mapping[str, Any]) -> Outcome:
     why = failure.get("description") or (failure.get("failure") or {}).get("description") or "it doesn't say why"
     said = f"{result['agent'] or 'nobody'}: {result['state']}" + ("" if is_good else f", {why}")
     return Outcome(call_id, "hand_off", is_good, result.get("output"), said)
+
+
+def _refused(call: Call, refused: Refused) -> Outcome:
+    return Outcome(call.call_id, call.kind, False, None, f"Baton refuses it: {refused}")
+
+
+def _faulty(calls: Sequence[Call], refused: Refused) -> list[Call]:
+    """Returns those that the refusal names, by their place; if it names none, all."""
+    places = {str(each.get("field")).partition(".")[2].partition(".")[0] for each in refused.errors}
+    return [each for place, each in enumerate(calls) if str(place) in places] or list(calls)
 
 
 def _decided(call: Call, question: Question) -> Outcome:

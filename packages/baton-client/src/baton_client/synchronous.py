@@ -59,10 +59,10 @@ class Work(WorkVerbs, Threads):
 
     def __init__(self, baton: Baton, claimed: Claimed, agent: str) -> None:
         super().__init__(claimed, agent, baton.patience, baton._beat)
-        self._baton = baton
+        self.baton = baton  # the client that has claimed it
 
     def _played(self, flow: Flow[T]) -> T:
-        return self._baton._played(flow)
+        return self.baton._played(flow)
 
     def __enter__(self) -> Self:
         return self
