@@ -21,7 +21,7 @@ from strands.hooks import MessageAddedEvent
 from strands.models.model import Model
 from strands.types.tools import AgentTool
 
-from baton_client import Baton, ClaimLost, Run, operations
+from baton_client import ClaimLost, Run, operations
 from baton_client.errors import AlreadyClaimed
 from baton_client.verbs import Task
 from frameworks import scene
@@ -106,7 +106,9 @@ def ended(task_id: str, state: str = "done") -> Task:
 def made(slug: str) -> int:
     """So many tasks were handed to the agent."""
     with scene.human() as human:
-        return len(human.send(operations.list_tasks(agent=slug, state=["needs", "delegated", "claimed", "done"]))["items"])
+        return len(
+            human.send(operations.list_tasks(agent=slug, state=["needs", "delegated", "claimed", "done"]))["items"]
+        )
 
 
 @contextmanager
@@ -287,7 +289,9 @@ def several_at_once() -> None:
     does(factory)
     assert ended(task_id).output == "all of it"
     assert len(done) == len(looks) == 1, (done, looks)
-    assert [text for _, text in sorted(models[-1].told)] == ["all pass", "looked", "main", "shipped 1.2"], models[-1].told
+    assert [text for _, text in sorted(models[-1].told)] == ["all pass", "looked", "main", "shipped 1.2"], models[
+        -1
+    ].told
 
 
 def other_process() -> None:
@@ -504,7 +508,9 @@ def effects() -> Iterator[str]:
 def start(name: str, **more: str) -> subprocess.Popen[str]:
     program = [sys.executable, "-P", "-m", "frameworks.scenes.strands", name]
     pipe = subprocess.PIPE
-    return subprocess.Popen(program, env={**os.environ, "AGENT": "reviewer", **more}, stdin=pipe, stdout=pipe, text=True)
+    return subprocess.Popen(
+        program, env={**os.environ, "AGENT": "reviewer", **more}, stdin=pipe, stdout=pipe, text=True
+    )
 
 
 def played(name: str, **more: str) -> subprocess.CompletedProcess[str]:

@@ -8,17 +8,15 @@ from dataclasses import asdict
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from baton_client import Call, Outcome
 from strands import Agent, Snapshot, ToolContext
 from strands.types.interrupt import InterruptResponseContent
 from strands.types.session import decode_bytes_values, encode_bytes_values
 
-_MARK = "baton"
+from baton_client import Call, Outcome
 
 
 def call_id(context: ToolContext[Any]) -> str:
-    """Returns the same id for a tool call whenever it is run, in any process. The model's own id alone isn't unique in
-    a run with every provider, and may have characters that Baton doesn't take."""
+    """Returns the same id for a call in any process. The model's own may come twice, or be none that Baton takes."""
     messages, use = context.agent.messages, context.tool_use
     said_in = messages[-1].get("tracking_id", "") if messages else ""
     return _id(json.dumps([said_in, use["toolUseId"], use["name"], use["input"]]))
@@ -28,7 +26,7 @@ def paused(context: ToolContext[Any], call: Callable[[str], Call]) -> Outcome:
     """Pauses the run, and returns what came of the call of this id once it goes on. Strands runs the tool again from
     its beginning then: nothing may happen before."""
     name = call_id(context)
-    return Outcome(**context.interrupt(name, reason={_MARK: asdict(call(name))}))
+    return Outcome(**context.interrupt(name, reason={"baton": asdict(call(name))}))
 
 
 def saved(agent: Agent) -> str:
@@ -59,8 +57,8 @@ def answers(state: str, outcomes: Mapping[str, Outcome]) -> list[InterruptRespon
 
 def _call(key: str, interrupt: dict[str, Any]) -> Call:
     reason: Any = interrupt["reason"]
-    if isinstance(reason, dict) and _MARK in reason:
-        return Call(**reason[_MARK])
+    if isinstance(reason, dict) and "baton" in reason:
+        return Call(**reason["baton"])
     return Call.ask(_id(key), f"{interrupt['name']}: {reason}"[:2000])
 
 
