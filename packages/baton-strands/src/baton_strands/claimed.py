@@ -50,8 +50,7 @@ def serve(  # noqa: PLR0913 - options
     limits: Limits | None = None,
     on_event: OnEvent | None = None,
 ) -> None:
-    """Does the agent's tasks, ``concurrency`` at once, until there was none for ``idle_seconds``. A run that fails is
-    told to Baton and logged, and the next task comes."""
+    """Does the agent's tasks until there was none for ``idle_seconds``. What goes wrong is told to Baton, and logged."""
 
     def done(work: Work) -> None:
         try:
@@ -107,8 +106,8 @@ def _complete(session: _Session, output: Any) -> None:
 
 
 def _criteria(work: Work) -> list[str]:
-    deliverables: list[Any] = (work.brief.get("expectations") or {}).get("deliverables") or []
-    return [criterion for each in deliverables for criterion in each.get("acceptance_criteria") or ()]
+    expected = dict[str, Any](work.brief.get("expectations") or ())
+    return [each for one in expected.get("deliverables") or () for each in one.get("acceptance_criteria") or ()]
 
 
 def _told(work: Work) -> str:
@@ -125,8 +124,6 @@ def _told(work: Work) -> str:
 
 
 class _Session:
-    """A claimed task's agent."""
-
     def __init__(self, run: Run, agent: Agent, limits: Limits | None, on_event: OnEvent | None) -> None:
         self.run, self.agent, self._limits, self._stop = run, agent, limits, threading.Event()
         run.work.when_lost(self._stop.set)
@@ -135,7 +132,12 @@ class _Session:
         agent.trace_attributes["baton.task_id"] = run.work.task_id
         if on_event is not None:
             shown = agent.callback_handler
-            agent.callback_handler = lambda **event: (shown(**event), on_event(event))
+
+            def both(**event: Any) -> None:
+                shown(**event)
+                on_event(event)
+
+            agent.callback_handler = both
 
     def played(self, prompt: Any, report: type[BaseModel] | None = None) -> AgentResult | None:
         """Returns the agent's last result; None if the work was put down, or has failed."""
@@ -172,8 +174,7 @@ class _Session:
         try:
             return self.run.wait_for(state, calls)
         except Invalid as refused:  # it can't be saved: the model has said too much, or what Baton doesn't take
-            said = f"It isn't asked: {refused}"
-            return {each.call_id: Outcome(each.call_id, each.kind, False, None, said) for each in calls}
+            return {each.call_id: Outcome(each.call_id, each.kind, False, None, str(refused)) for each in calls}
 
     def _held(self, event: Any = None) -> None:  # noqa: ARG002
         if self.run.lost:

@@ -19,14 +19,13 @@ def call_id(context: ToolContext[Any]) -> str:
     """Returns the same id for a call in any process. The model's own may come twice, or be none that Baton takes."""
     messages, use = context.agent.messages, context.tool_use
     said_in = messages[-1].get("tracking_id", "") if messages else ""
-    return _id(json.dumps([said_in, use["toolUseId"], use["name"], use["input"]]))
+    return "baton-" + _id(json.dumps([said_in, use["toolUseId"], use["name"], use["input"]]))
 
 
 def paused(context: ToolContext[Any], call: Callable[[str], Call]) -> Outcome:
-    """Pauses the run, and returns what came of the call of this id once it goes on. Strands runs the tool again from
-    its beginning then: nothing may happen before."""
-    name = call_id(context)
-    return Outcome(**context.interrupt(name, reason={"baton": asdict(call(name))}))
+    """Pauses the run. Strands runs the tool again from its beginning once there is an outcome: nothing comes before."""
+    key = call_id(context)
+    return Outcome(**context.interrupt(key, reason=asdict(call(key))))
 
 
 def saved(agent: Agent) -> str:
@@ -50,16 +49,15 @@ def answers(state: str, outcomes: Mapping[str, Outcome]) -> list[InterruptRespon
     for key, call in pending(state).items():
         outcome = outcomes[call.call_id]
         own: Any = outcome.value if outcome.is_good else outcome.said
-        response = own if call.call_id == _id(key) else asdict(outcome)
+        response = asdict(outcome) if call.call_id.startswith("baton-") else own
         found.append({"interruptResponse": {"interruptId": key, "response": response}})
     return found
 
 
 def _call(key: str, interrupt: dict[str, Any]) -> Call:
-    reason: Any = interrupt["reason"]
-    if isinstance(reason, dict) and "baton" in reason:
-        return Call(**reason["baton"])
-    return Call.ask(_id(key), f"{interrupt['name']}: {reason}"[:2000])
+    if interrupt["name"].startswith("baton-"):
+        return Call(**interrupt["reason"])
+    return Call.ask(_id(key), f"{interrupt['name']}: {interrupt['reason']}"[:2000])
 
 
 def _id(text: str) -> str:
