@@ -50,7 +50,7 @@ def serve(  # noqa: PLR0913 - options
     limits: Limits | None = None,
     on_event: OnEvent | None = None,
 ) -> None:
-    """Does the agent's tasks until there was none for ``idle_seconds``. What goes wrong is told to Baton, and logged."""
+    """Does the agent's tasks until there was none for ``idle_seconds``. A run's error is told to Baton, and logged."""
 
     def done(work: Work) -> None:
         try:
