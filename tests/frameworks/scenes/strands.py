@@ -81,19 +81,19 @@ def handed(reason: str = "Release 1.2", **more: Any) -> str:
         return human.hand_off("reviewer", reason, agent="scout", **more).id
 
 
-def does(factory: Factory, *, slug: str = "reviewer", wait: float = 20.0, **more: Any) -> None:
+def does(factory: Factory, *, slug: str = "reviewer", wait: float = 20.0, lease_seconds: int = 60) -> None:
     """One claim, by an agent object of its own."""
-    with scene.agent(slug) as baton, baton.claim(wait=wait, lease_seconds=LEASE_SECONDS) as work:
+    with scene.agent(slug) as baton, baton.claim(wait=wait, lease_seconds=lease_seconds) as work:
         assert work is not None, f"{slug} has nothing to do"
-        run_claimed(work, factory, **more)
+        run_claimed(work, factory)
 
 
-def tests(output: Any = "all pass") -> None:
+def tests() -> None:
     """The tester does what was handed to it, once a human has approved that."""
     scene.approve(scene.waiting_for("tester"))
     with scene.agent("tester") as baton, baton.claim(wait=20) as work:
         assert work is not None
-        work.complete(output)
+        work.complete("all pass")
 
 
 def ended(task_id: str, state: str = "done") -> Task:
@@ -106,9 +106,7 @@ def ended(task_id: str, state: str = "done") -> Task:
 def made(slug: str) -> int:
     """So many tasks were handed to the agent."""
     with scene.human() as human:
-        return len(
-            human.send(operations.list_tasks(agent=slug, state=["needs", "delegated", "claimed", "done"]))["items"]
-        )
+        return len(human.send(operations.list_tasks(agent=slug, state=["needs", "done"]))["items"])
 
 
 @contextmanager
@@ -175,7 +173,7 @@ def claimed_task() -> None:
     both = {"criteria": [{"criterion": each, "evidence": "measured"} for each in (wanted, other)]}
     model = Scripted([("look", {})], "It is good", reports[0], [("Report", both)])
     task_id = handed("Review the login", variables={"branch": "main"}, criteria=[wanted, other])
-    does(lambda run: of(model, look))
+    does(lambda _: of(model, look))
     task = ended(task_id)
     assert (task.output, seen) == ("It is good", [{"branch": "main"}]), (task.output, seen)
     first = json.dumps(model.heard[0])
@@ -183,7 +181,7 @@ def claimed_task() -> None:
     assert other in json.dumps(model.heard[-1][-1]), "the model isn't told which criterion is missing"
     never = handed("Review the logout", criteria=[wanted])
     empty = [("Report", {"criteria": []})]
-    does(lambda run: of(Scripted("It is good", empty, empty)))
+    does(lambda _: of(Scripted("It is good", empty, empty)))
     assert "no secret" in str(ended(never, "failed").failure)
     plain = handed("Say it")
     with scene.agent("reviewer") as baton:
@@ -289,9 +287,8 @@ def several_at_once() -> None:
     does(factory)
     assert ended(task_id).output == "all of it"
     assert len(done) == len(looks) == 1, (done, looks)
-    assert [text for _, text in sorted(models[-1].told)] == ["all pass", "looked", "main", "shipped 1.2"], models[
-        -1
-    ].told
+    told = sorted(text for _, text in models[-1].told)
+    assert told == ["all pass", "looked", "main", "shipped 1.2"], told
 
 
 def other_process() -> None:
@@ -350,7 +347,7 @@ def lost_claim() -> None:
 
         task_id = handed()
         try:
-            does(factory)
+            does(factory, lease_seconds=LEASE_SECONDS)  # a heartbeat every 5 s
         except ClaimLost:
             pass
         else:
@@ -366,9 +363,6 @@ def lost_claim() -> None:
 def repeats() -> None:
     bodies: list[str] = []
 
-    class Counted(Scripted):
-        pass
-
     def factory(run: Run) -> Agent:
         turn = [("ask_tester", {"reason": "Run the tests"}), ("ask_people", {"question": "Why?"}), ("note", {})]
 
@@ -378,7 +372,7 @@ def repeats() -> None:
             bodies.append("note")
             return "noted"
 
-        return of(Counted(turn, "released"), colleague(run, "tester", "Runs the tests"), ask_people(run), note)
+        return of(Scripted(turn, "released"), colleague(run, "tester", "Runs the tests"), ask_people(run), note)
 
     task_id = handed()
     does(factory)
@@ -396,7 +390,7 @@ def repeats() -> None:
             return of(Scripted(turn, "written"), colleague(baton, "writer", "Writes", patience=0), *memory(baton))
 
         first = outside()
-        first.add_hook(lambda event: kept.append(first.take_snapshot(preset="session").to_dict()), MessageAddedEvent)
+        first.add_hook(lambda _: kept.append(first.take_snapshot(preset="session").to_dict()), MessageAddedEvent)
         first("Write the notes")
         again = outside()
         again.load_snapshot(Snapshot.from_dict(kept[1]))
@@ -435,7 +429,7 @@ def memories() -> None:
         "known",
     )
     task_id = handed()
-    does(lambda run: of(model, *memory(run)))
+    does(lambda _: of(model, *memory(run)))
     ended(task_id)
     (_, key), (status, found) = model.told
     assert status == "success", found
@@ -447,7 +441,7 @@ def streaming() -> None:
     events: list[Any] = []
     task_id = handed()
     with scene.agent("reviewer") as baton:
-        serve(baton, "reviewer", lambda run: of(Scripted("bit by bit")), idle_seconds=1, on_event=events.append)
+        serve(baton, "reviewer", lambda _: of(Scripted("bit by bit")), idle_seconds=1, on_event=events.append)
     ended(task_id)
     assert any(each.get("data") == "bit by bit" for each in events), events
 
@@ -506,11 +500,8 @@ def effects() -> Iterator[str]:
 
 
 def start(name: str, **more: str) -> subprocess.Popen[str]:
-    program = [sys.executable, "-P", "-m", "frameworks.scenes.strands", name]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        program, env={**os.environ, "AGENT": "reviewer", **more}, stdin=pipe, stdout=pipe, text=True
-    )
+    program, pipe = [sys.executable, "-P", "-m", "frameworks.scenes.strands", name], subprocess.PIPE
+    return subprocess.Popen(program, env={**os.environ, **more}, stdin=pipe, stdout=pipe, text=True)
 
 
 def played(name: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -552,7 +543,7 @@ def releasing(run: Run) -> Agent:
 
 
 def part() -> None:
-    does(releasing, wait=60)
+    does(releasing, wait=60, lease_seconds=LEASE_SECONDS)
 
 
 def thinks() -> None:
@@ -571,7 +562,7 @@ def thinks() -> None:
         note("noted")
         return "thought"
 
-    does(lambda run: of(Thinking([("think", {})], "thought"), think), wait=60)
+    does(lambda _: of(Thinking([("think", {})], "thought"), think), wait=60, lease_seconds=LEASE_SECONDS)
 
 
 def resumes() -> None:
@@ -598,7 +589,7 @@ def serve_one() -> None:
             async for event in super().stream(messages, *args, **more):
                 yield event
 
-    does(lambda run: of(Echo()), slug=os.environ["AGENT"], wait=60)
+    does(lambda _: of(Echo()), slug=os.environ["AGENT"], wait=60)
 
 
 def ask_other() -> None:
