@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,7 +47,7 @@ class Scripted(Model):
     def get_config(self) -> Any:
         return {}
 
-    async def structured_output(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
+    async def structured_output(self, output_model: Any, prompt: Any, *_: Any, **__: Any) -> AsyncGenerator[Any, None]:
         yield {}
 
     async def stream(self, messages: Any, *_: Any, **__: Any) -> AsyncIterator[Any]:
@@ -180,7 +180,7 @@ def claimed_task() -> None:
     assert all(each in first for each in ("Review the login", wanted, "branch", "no instruction")), first
     assert other in json.dumps(model.heard[-1][-1]), "the model isn't told which criterion is missing"
     never = handed("Review the logout", criteria=[wanted])
-    empty = [("Report", {"criteria": []})]
+    empty: Turn = [("Report", {"criteria": []})]
     does(lambda _: of(Scripted("It is good", empty, empty)))
     assert "no secret" in str(ended(never, "failed").failure)
     plain = handed("Say it")
@@ -211,6 +211,7 @@ def waits_for_colleague() -> None:
     assert len(agents) == 2
     assert isinstance(agents[1].model, Scripted)
     assert agents[1].model.told == [("success", "all pass")], agents[1].model.told
+    assert isinstance(agents[0].model, Scripted)
     assert agents[0].model.heard[0][0] == agents[1].model.heard[0][0], "it goes on with another conversation"
 
 
@@ -429,7 +430,7 @@ def memories() -> None:
         "known",
     )
     task_id = handed()
-    does(lambda _: of(model, *memory(run)))
+    does(lambda run: of(model, *memory(run)))
     ended(task_id)
     (_, key), (status, found) = model.told
     assert status == "success", found
@@ -533,7 +534,7 @@ def releasing(run: Run) -> Agent:
             async for event in super().stream(messages, *args, **more):
                 yield event
 
-    turns = [
+    turns: list[Turn] = [
         [("ask_tester", {"reason": "Run the tests"})],
         [("effect", {})],
         [("ask_people", {"question": "Which branch?", "options": ["main", "next"]})],
