@@ -183,6 +183,9 @@ def claimed_task() -> None:
     empty: Turn = [("Report", {"criteria": []})]
     does(lambda _: of(Scripted("It is good", empty, empty)))
     assert "no secret" in str(ended(never, "failed").failure)
+    budgeted = handed("Look and look", budget={"max_model_calls": 1})
+    does(lambda _: of(Scripted([("look", {})], "never"), look))
+    assert "limit_turns" in str(ended(budgeted, "failed").failure)
     plain = handed("Say it")
     with scene.agent("reviewer") as baton:
         page["work"](baton, Scripted("said"))
@@ -244,18 +247,24 @@ def question() -> None:
 
     def factory(run: Run) -> Agent:
         asked = {"question": "Which branch?", "options": ["main", "next"]}
-        models.append(Scripted([("ask_people", asked)], [("ask_people", {"question": "Why?"})], "so be it"))
-        return of(models[-1], ask_people(run))
+        turns: list[Turn] = [[("ask_people", asked)], [("ask_people", {"question": "Why?"})], [("own", {})]]
+
+        @tool(context=True)
+        def own(tool_context: ToolContext[Any]) -> str:
+            """An interrupt of the user's own."""
+            return str(tool_context.interrupt("own", "by itself"))
+
+        models.append(Scripted(*turns, "so be it"))
+        return of(models[-1], ask_people(run), own)
 
     task_id = handed()
     does(factory)
     assert scene.questions(task_id)[0]["kind"] == "choice"
-    scene.decide(task_id, {"Which branch?": "next"})
-    does(factory)
-    scene.decide(task_id, {"Why?": "It is newer"})
-    does(factory)
+    for text, said in (("Which branch?", "next"), ("Why?", "It is newer"), ("own: by itself", "yes")):
+        scene.decide(task_id, {text: said})
+        does(factory)
     assert ended(task_id).output == "so be it"
-    assert models[-1].told == [("success", "next"), ("success", "It is newer")], models[-1].told
+    assert [text for _, text in models[-1].told] == ["next", "It is newer", "yes"], models[-1].told
 
 
 def several_at_once() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -69,7 +68,7 @@ def serve(  # noqa: PLR0913 - options
 
 def run_claimed(work: Work, factory: Factory, *, limits: Limits | None = None, on_event: OnEvent | None = None) -> None:
     """Does a claimed task until it has ended, or is put down for colleagues and people. Raises ``ClaimLost``.
-    ``limits``: of each invocation of the agent. ``on_event``: gets the agent's stream events."""
+    ``limits``: of one invocation, in place of the handoff's budget. ``on_event``: gets the agent's stream events."""
     run = Run(work)
     outcomes = run.go_on()
     if outcomes is None:
@@ -125,8 +124,11 @@ def _told(work: Work) -> str:
 
 class _Session:
     def __init__(self, run: Run, agent: Agent, limits: Limits | None, on_event: OnEvent | None) -> None:
-        self.run, self.agent, self._limits, self._stop = run, agent, limits, threading.Event()
-        run.work.when_lost(self._stop.set)
+        self.run, self.agent = run, agent
+        budget = dict[str, Any](run.work.brief.get("budget") or ())
+        most = {"turns": budget.get("max_model_calls"), "total_tokens": budget.get("max_tokens"), **(limits or {})}
+        self._limits: Any = {name: each for name, each in most.items() if each}
+        run.work.when_lost(agent.cancel)
         agent.add_hook(self._held, [BeforeModelCallEvent, BeforeToolCallEvent])
         agent.add_hook(self._keep, MessageAddedEvent)
         agent.trace_attributes["baton.task_id"] = run.work.task_id
@@ -162,7 +164,6 @@ class _Session:
                 invocation_state={"variables": dict(self.run.work.variables)},
                 structured_output_model=report,
                 limits=self._limits,
-                cancel_signal=self._stop,
             )
         except EventLoopException as error:
             raise error.original_exception from error

@@ -48,8 +48,7 @@ def answers(state: str, outcomes: Mapping[str, Outcome]) -> list[InterruptRespon
     found: list[InterruptResponseContent] = []
     for key, call in pending(state).items():
         outcome = outcomes[call.call_id]
-        own: Any = outcome.value if outcome.is_good else outcome.said
-        response = asdict(outcome) if call.call_id.startswith("baton-") else own
+        response: Any = asdict(outcome) if call.call_id.startswith("baton-") else outcome.value or outcome.said
         found.append({"interruptResponse": {"interruptId": key, "response": response}})
     return found
 
