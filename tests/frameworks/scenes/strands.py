@@ -337,37 +337,41 @@ def one_resumes() -> None:
 
 
 def lost_claim() -> None:
+    for where, calls in (("before", 0), ("in a tool", 1), ("by a heartbeat", 1)):
+        _lost(where, calls)
+
+
+def _lost(where: str, calls: int) -> None:
     done: list[Any] = []
+    model = Scripted([("cancel", {})], [("ship", {"version": "1.2"})], "never")
 
-    def cancelled(by_heartbeat: bool) -> None:
-        models: list[Scripted] = []
+    def cancel_it(run: Run) -> None:
+        with scene.human() as human:
+            human.send(operations.cancel(task_id, {"reason": "not wanted"}))
+        if where != "in a tool":
+            scene.until(lambda: run.lost, "the heartbeat that tells")
 
-        def factory(run: Run) -> Agent:
-            @tool
-            def cancel() -> str:
-                """Has the work cancelled."""
-                with scene.human() as human:
-                    human.send(operations.cancel(task_id, {"reason": "not wanted"}))
-                if by_heartbeat:
-                    scene.until(lambda: run.lost, "the heartbeat that tells")
-                return "cancelled"
+    def factory(run: Run) -> Agent:
+        @tool
+        def cancel() -> str:
+            """Has the work cancelled."""
+            cancel_it(run)
+            return "cancelled"
 
-            models.append(Scripted([("cancel", {})], [("ship", {"version": "1.2"})], "never"))
-            return of(models[-1], cancel, effect_into(done))
+        if where == "before":
+            cancel_it(run)
+        return of(model, cancel, effect_into(done))
 
-        task_id = handed()
-        try:
-            does(factory, lease_seconds=LEASE_SECONDS)  # a heartbeat every 5 s
-        except ClaimLost:
-            pass
-        else:
-            raise AssertionError("it isn't told that the claim is lost")
-        assert len(models[-1].heard) == 1, "the model is called without a claim"
-        assert done == [], "a tool is called without a claim"
-        ended(task_id, "cancelled")
-
-    cancelled(by_heartbeat=False)
-    cancelled(by_heartbeat=True)
+    task_id = handed()
+    try:
+        does(factory, lease_seconds=LEASE_SECONDS)  # a heartbeat every 5 s
+    except ClaimLost:
+        pass
+    else:
+        raise AssertionError("it isn't told that the claim is lost")
+    assert len(model.heard) == calls, f"{where}: the model is called without a claim"
+    assert done == [], f"{where}: a tool is called without a claim"
+    ended(task_id, "cancelled")
 
 
 def repeats() -> None:
