@@ -104,7 +104,7 @@ stack: setup ## start or update the local stack in the background; writes .baton
 stop: setup ## stop the local stack, and keep its state
 	@$(bin)/python -m tools.stack down
 
-bench: setup ## measure: imports, capacity per verb, throughput, hot keys, rounds, CPU, the worst that a request can do, the search, the console's pages, and as a desk all day (after console-setup; OF=desk alone, MINUTES=30 for its memory), an open console, the command
+bench: setup ## measure: imports, capacity per verb, throughput, hot keys, rounds, CPU, the worst that a request can do, the search, the console's pages, and as a desk all day (after console-setup; OF=desk, OF=stay alone; MINUTES=30 for its memory), an open console, the command
 	@PYTHONPATH=tests:$$(echo $(env)/console/lib/python*/site-packages) $(bin)/python -m tools.bench $(OF)
 
 # ---- quality ---------------------------------------------------------------------------------------------------------

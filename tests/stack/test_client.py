@@ -67,3 +67,26 @@ def test_tasks_hand_off_and_wait_while_a_thread_works(tenant: Tenant, page: dict
         worker = pool.submit(worked)
         assert asyncio.run(played()) == ["done"] * 3
         assert worker.result(IN_TIME_SECONDS) == 3
+
+
+def test_a_run_is_put_down_for_a_colleague_and_a_person_and_goes_on(tenant: Tenant, page: dict[str, Any]) -> None:
+    with (
+        Baton(*named(tenant, "human")) as human,
+        Baton(*named(tenant, "scout"), agent="scout") as scout,
+        Baton(*named(tenant, "reviewer"), agent="reviewer") as reviewer,
+    ):
+        task = human.hand_off("reviewer", "Release 1.2", agent="scout")
+        with reviewer.claim(wait=IN_TIME_SECONDS) as work:
+            page["release"](work)
+        (part,) = human.send(operations.list_tasks(state=["needs"]))["items"]
+        human.send(operations.approve(part["id"], {"revision": part["revision"]}))
+        (asked,) = human.send(operations.list_task_questions(task.id))["items"]
+        human.send(
+            operations.give_answer(task.id, asked["id"], {"outcome": "approved", "digest": asked["digest"] or ""})
+        )
+        with scout.claim(wait=IN_TIME_SECONDS) as work:
+            assert work is not None
+            work.complete("they are complete")
+        with reviewer.claim(wait=IN_TIME_SECONDS) as work:
+            page["release"](work)
+        assert human.wait(task).output == {"shipped": {"version": "1.2"}, "notes": "they are complete"}

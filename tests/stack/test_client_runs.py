@@ -134,22 +134,3 @@ def test_an_approval_is_begun_once(people: tuple[Baton, Baton, Baton]) -> None:
             else:
                 work.complete()
     assert begun_each == [True, False]
-
-
-def test_a_call_that_baton_refuses_has_that_as_its_outcome_and_the_others_are_waited_for(
-    people: tuple[Baton, Baton, Baton],
-) -> None:
-    human, reviewer, _ = people
-    task_id = begun(human)
-    refused = [Call.hand_off("c4", "nobody", "Read it"), Call.ask("c5", "Why? " * 1000)]
-    with reviewer.claim(task=task_id) as work:
-        assert work is not None
-        assert Run(work).wait_for({"turn": 1}, [*refused, calls()[2]]) is None
-    decided(human, task_id)
-    with reviewer.claim(wait=20) as work:
-        assert work is not None
-        outcomes = Run(work).go_on() or {}
-        assert (outcomes["c3"].value, outcomes["c4"].is_good, outcomes["c5"].is_good) == ("main", False, False)
-        assert "nobody" in outcomes["c4"].said
-        assert "2000" in outcomes["c5"].said
-        work.complete()

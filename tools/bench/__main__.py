@@ -1,11 +1,11 @@
 """`make bench`: measures, and judges nothing.
 
     python -m tools.bench [imports] [calls] [load] [floor] [waits] [bell] [keys] [rounds] [cpu] [worst] [search] [pages]
-                          [desk] [console] [cli]
+                          [desk] [stay] [console] [cli]
 
 Without a name, all of them. All but `keys`, `rounds`, `cpu`, `worst`, `console` and `cli` need the local stack; the
-bench starts one of its own and forgets it. `pages` and `desk` need `make console-setup` and Chromium as well, and are
-skipped where they are missing.
+bench starts one of its own and forgets it. `pages`, `desk` and `stay` need `make console-setup` and Chromium as well,
+and are skipped where they are missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tools.bench.calls import show_calls
 from tools.bench.cli import show_cli
 from tools.bench.console import show_console
 from tools.bench.cpu import show_cpu
-from tools.bench.desk import show_desk
+from tools.bench.desk import show_desk, show_stay
 from tools.bench.floor import show_floor
 from tools.bench.imports import show_imports
 from tools.bench.keys import show_keys
@@ -46,6 +46,7 @@ SECTIONS: dict[str, Callable[[local.Stack], None]] = {
     "search": show_search,
     "pages": show_pages,
     "desk": show_desk,
+    "stay": show_stay,
 }
 # Without the stack.
 ALONE: dict[str, Callable[[], None]] = {

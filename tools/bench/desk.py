@@ -1,13 +1,15 @@
 """The console that somebody keeps open all day, in a workspace of 5,000 tasks of a day and 100,000 of a month: in a
 real browser, on a deployed local stack.
 
-`MINUTES` says for how long memory is watched (2 by itself; 30 for the figures in docs/console.md), `TASKS` how many
-tasks the month has.
+`TASKS` says how many tasks the month has, `MINUTES` for how long `stay` watches the memory of pages that stay open (2
+by itself; 30 for the figures in docs/console.md).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from statistics import median
 
 from baton.adapters.dynamodb.query_parser import parse_queries_as_json
@@ -35,16 +37,34 @@ def show_desk(stack: Stack) -> None:
     if missing := what_is_missing():
         print(f"\nThe console's desk: skipped, {missing}.")
         return
+    with _filled(stack, TASKS) as (desk, month):
+        show_find(month)
+        show(desk, month)
+
+
+def show_stay(stack: Stack) -> None:
+    if missing := what_is_missing():
+        print(f"\nThe console's pages that stay open: skipped, {missing}.")
+        return
+    with _filled(stack, 2 * TODAY) as (desk, month):
+        pages = pages_of(month)
+        each_once = {page.path: name for name, page in reversed(pages.items())}
+        watched = {name: page for name, page in pages.items() if each_once[page.path] == name}
+        show_idle(desk, watched)
+        show_memory(desk, watched)
+
+
+@contextmanager
+def _filled(stack: Stack, tasks: int) -> Iterator[tuple[Desk, Month]]:
     with stack.http(timeout_seconds=120) as http, chromium() as browser:
         deployed = Deployed(stack, http)
         tenant = new_workspace(deployed)
         client = stack.aws("dynamodb")
         parse_queries_as_json(client.meta.events)
-        in_all = int(os.environ.get("TASKS") or TASKS)
+        in_all = int(os.environ.get("TASKS") or tasks)
         human, today = tenant.principal(PrincipalKind.HUMAN, "alice"), min(TODAY, in_all // 2)
         month = Month(deployed.deps, human, client, stack.table, in_all, today).fill()
-        show_find(month)
-        show(Desk(browser, tenant, f"{stack.api_url}/console/"), month)
+        yield Desk(browser, tenant, f"{stack.api_url}/console/"), month
 
 
 def show(desk: Desk, month: Month) -> None:
@@ -61,10 +81,6 @@ def show(desk: Desk, month: Month) -> None:
         "opens, while keys are pressed, while something changes each second and a half. Over 50 ms: how many tasks.\n"
         "CPU: seconds of the main thread to open the page.",
     )
-    each_once = {page.path: name for name, page in reversed(pages.items())}
-    watched = {name: page for name, page in pages.items() if each_once[page.path] == name}
-    show_idle(desk, watched)
-    show_memory(desk, watched)
 
 
 def _measured(desk: Desk, page: Looked) -> list[str]:

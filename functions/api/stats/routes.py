@@ -19,11 +19,12 @@ routes = routing.Routes()
 
 
 class StatsQuery(models.Query):
-    """Days of UTC, both included. ``agent``: who the work is for."""
+    """Days of UTC, both included. ``also``: a second breakdown of the same reading. ``agent``: who the work is for."""
 
     first: Annotated[models.Day | None, Field(alias="from")] = None
     last: Annotated[models.Day | None, Field(alias="to")] = None
     by: Breakdown = Breakdown.DAY
+    also: Breakdown | None = None
     agent: models.Slug | None = None
 
 
@@ -48,7 +49,7 @@ def get_stats(deps: Deps, call: routing.Call[None, StatsQuery]) -> answers.Answe
     release on that brought it.
     """
     query = call.query
-    found = read_stats(deps, call.by, StatsAsked(query.first, query.last, query.by, query.agent))
+    found = read_stats(deps, call.by, StatsAsked(query.first, query.last, query.by, query.also, query.agent))
     return answers.ok(views.stats_view(found))
 
 

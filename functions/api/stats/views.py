@@ -50,12 +50,14 @@ _Span = TypedDict("_Span", {"from": str, "to": str})
 
 
 class StatsView(_Span):
-    """``from``, ``to``: the days (UTC). ``items``: those with the most ends first, or by time. ``is_whole``: false if
-    a day has more than 200 directions, or there are more than 1,000 rows. ``cents_per_million_tokens``: as the
-    settings have it now; 0 if nobody has said what tokens cost."""
+    """``from``, ``to``: the days (UTC). ``items``: those with the most ends first, or by time; ``also``: the second
+    breakdown, empty if none was asked for. ``is_whole``: false if a day has more than 200 directions, or there are more
+    than 1,000 rows. ``cents_per_million_tokens``: as the settings have it now; 0 if nobody has said what tokens
+    cost."""
 
     total: StatsRowView
     items: list[StatsRowView]
+    also: list[StatsRowView]
     is_whole: bool
     cents_per_million_tokens: int
 
@@ -124,6 +126,7 @@ def stats_view(found: Stats) -> StatsView:
         "to": found.last.isoformat(),
         "total": row_view(found.total),
         "items": list(map(row_view, found.rows)),
+        "also": list(map(row_view, found.also)),
         "is_whole": found.is_whole,
         "cents_per_million_tokens": found.price,
     }

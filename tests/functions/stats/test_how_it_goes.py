@@ -116,6 +116,8 @@ def test_ends_are_told_by_hour_and_by_day_and_direction(
     ]
     (day,) = stats(gateway, "by=day")["items"]
     assert (day["at"], day["done"], day["cancelled"]) == ("2026-11-18T00:00:00.000Z", 1, 1)
+    both = stats(gateway, "by=day&also=direction&agent=auditor")
+    assert (both["items"], both["also"]) == ([day], stats(gateway, "by=direction&agent=auditor")["items"])
     (direction,) = stats(gateway, "by=direction&agent=auditor")["items"]
     assert (direction["source"], direction["target"]) == ("scout", "auditor")
     assert stats(gateway, "agent=runner")["items"] == []

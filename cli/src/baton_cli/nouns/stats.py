@@ -15,6 +15,7 @@ CALLS = (
             Param("from", "The first day (UTC), such as 2026-01-31; a week before the last if not given."),
             Param("to", "The last day; today if not given."),
             Param("by", "What the rows are.", choices=("day", "hour", "agent", "direction")),
+            Param("also", "What else the rows are, in the JSON.", choices=("day", "hour", "agent", "direction")),
             Param("agent", "Only work for this agent."),
         ),
         columns="at:When source:From target:To begun:Begun done:Done failed:Failed rejected:Rejected "

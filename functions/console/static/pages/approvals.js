@@ -1,6 +1,7 @@
 /** What waits for a person: questions of agents, and handoffs, the most urgent first, with what exactly would be
  * approved. */
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
+import { useDeferred } from "../core/deferred.js";
 import { FILTERS, fits, isFiltered, ordered } from "../core/filters.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
@@ -136,7 +137,6 @@ export default function Approvals({ query }) {
     if (at || question) follow();
   }, [at?.id ?? question?.id]);
 
-  if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
   const count = order.length + questions.length;
   const waiting = all.length + asks.all;
   const isNarrowed = isFiltered(query);
@@ -144,6 +144,22 @@ export default function Approvals({ query }) {
   const said = `${isNarrowed ? `${count.toLocaleString()} of ` : ""}${waiting.toLocaleString()} waiting`;
   const beyond = isLooking ? ", looking at the others" : !isWhole || asks.more ? " and more" : "";
   const isGone = Boolean(query.task) && data !== null && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
+  /** What is chosen is marked in the list at once, and drawn whole in the next frame. */
+  const which = [isGone, question?.id, at?.id, ...marked.map((task) => task.id)].join(" ");
+  const pane = useRef(/** @type {unknown} */ (null));
+  if (useDeferred(which) === which) {
+    pane.current = html`${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown}
+      onBack=${() => setReading(false)}><${Sum} tasks=${marked} isMarked at=${at?.id} open=${show} /><//>`
+    : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
+      run=${answer} onBack=${() => setQuery(NOWHERE)} />`
+    : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
+    : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
+        <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
+    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the
+        list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}`;
+  }
+
+  if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
   return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
       <div class="head"><h1>Approvals</h1>
@@ -163,16 +179,7 @@ export default function Approvals({ query }) {
       <${Queue} order=${order} groups=${groups} at=${at} selection=${selection} />
       ${count === 0 && !problem && html`<${Nothing} isFiltered=${isNarrowed} />`}
     </section>
-    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}>
-      ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown}
-      onBack=${() => setReading(false)}><${Sum} tasks=${marked} isMarked at=${at?.id} open=${show} /><//>`
-    : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
-      run=${answer} onBack=${() => setQuery(NOWHERE)} />`
-    : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
-    : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
-        <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
-    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the
-        list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}
+    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}>${pane.current}
     </section>
   </div>`;
 }

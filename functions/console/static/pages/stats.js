@@ -23,10 +23,9 @@ export default function HowItGoes({ query }) {
   const count = SPANS[span] ?? 7;
   const isByAgent = query.by !== "direction";
   const days = `from=${dayOf(now.value, count - 1)}&to=${dayOf(now.value)}${query.agent ? `&agent=${query.agent}` : ""}`;
-  const { data, problem, isLoading } = useSlow(`/stats?${days}&by=${span === "day" ? "hour" : "day"}`, SELDOM_MS);
-  const grouped = useSlow(`/stats?${days}&by=${isByAgent ? "agent" : "direction"}`, SELDOM_MS);
+  const breakdowns = `by=${span === "day" ? "hour" : "day"}&also=${isByAgent ? "agent" : "direction"}`;
+  const { data, problem, isLoading } = useSlow(`/stats?${days}&${breakdowns}`, SELDOM_MS);
   const stats = /** @type {Stats | null} */ (data);
-  const rows = /** @type {Stats | null} */ (grouped.data)?.items ?? [];
   const by = (/** @type {string} */ each) => ({
     name: `by ${each}`, href: address("/stats", { ...query, by: each }), isChosen: isByAgent === (each === "agent"),
   });
@@ -36,7 +35,7 @@ export default function HowItGoes({ query }) {
   }))}>
       ${query.agent && html`<span class="view"><button type="button" onClick=${() => setQuery({ agent: null })}>
         only ${query.agent}: show all</button></span>`}<//>
-    <${Trouble} of=${problem ?? grouped.problem} what="The counters can't be read." />
+    <${Trouble} of=${problem} what="The counters can't be read." />
     ${isLoading && html`<${Loading} />`}
     ${stats && !stats.is_whole && html`<p class="notice">There were more directions than are counted here.</p>`}
     ${stats && ended(stats.total) === 0 && html`<${Empty} title="Nothing has ended in this time"><p>A task counts when it
@@ -48,7 +47,7 @@ export default function HowItGoes({ query }) {
         was at most two days before. Of p50 half of the tasks took less, of p95 all but 5 %; both are
         within 23 %. Time that a task was put off isn't in any of them.</p></section>
     <${Views} label="Grouped" hasKeys=${false} of=${[by("agent"), by("direction")]} />
-    <${Rows} of=${rows} isByAgent=${isByAgent} cents=${stats.cents_per_million_tokens} />`}`;
+    <${Rows} of=${stats.also} isByAgent=${isByAgent} cents=${stats.cents_per_million_tokens} />`}`;
 }
 
 /** @param {{of: Stats, span: string, count: number}} props */

@@ -1,5 +1,6 @@
 /** Tasks of a day or of an agent, with views that are one click away, and what is done to many of them at once. */
 import { html, useMemo } from "../lib.js";
+import { useDeferred } from "../core/deferred.js";
 import { dueOf, FILTERS, fits, isFiltered, ordered } from "../core/filters.js";
 import { useList, useLive } from "../core/live.js";
 import { useOlder } from "../core/older.js";
@@ -47,7 +48,11 @@ export default function Tasks({ query }) {
   const { data, problem, isLoading } = useList(pathOf(query));
   const isSearch = isNarrowed(query) || Boolean(query.sort);
   const { items, isWhole, isReading } = /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
-  const rows = useMemo(() => ordered(items.filter((task) => shown(task, query)), query.sort ?? ""), [items, query]);
+  const asked = useDeferred(JSON.stringify(query));
+  const rows = useMemo(() => {
+    const narrowed = JSON.parse(asked);
+    return ordered(items.filter((task) => shown(task, narrowed)), narrowed.sort ?? "");
+  }, [items, asked]);
   const selection = useSelection(useMemo(() => rows.map((task) => task.id), [rows]));
   const looked = isSearch && !isLoading && (isReading || !isWhole)
     ? `, ${isReading ? "searching: " : "of the newest "}${items.length.toLocaleString()} looked at` : "";

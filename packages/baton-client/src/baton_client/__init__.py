@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from baton_client.asynchronous import AsyncBaton as AsyncBaton
     from baton_client.asynchronous import AsyncWork as AsyncWork
+    from baton_client.calls import Call as Call
+    from baton_client.calls import Outcome as Outcome
     from baton_client.errors import BatonError as BatonError
     from baton_client.errors import ClaimLost as ClaimLost
     from baton_client.errors import Misused as Misused
@@ -14,16 +16,15 @@ if TYPE_CHECKING:
     from baton_client.errors import Refused as Refused
     from baton_client.errors import Unreadable as Unreadable
     from baton_client.runs import AsyncRun as AsyncRun
-    from baton_client.runs import Call as Call
-    from baton_client.runs import Outcome as Outcome
     from baton_client.runs import Run as Run
     from baton_client.synchronous import Baton as Baton
     from baton_client.synchronous import Work as Work
 
 _PLACES = {
     "asynchronous": ("AsyncBaton", "AsyncWork"),
+    "calls": ("Call", "Outcome"),
     "errors": ("BatonError", "ClaimLost", "Misused", "NoAnswer", "Refused", "Unreadable"),
-    "runs": ("AsyncRun", "Call", "Outcome", "Run"),
+    "runs": ("AsyncRun", "Run"),
     "synchronous": ("Baton", "Work"),
 }
 

@@ -27,7 +27,7 @@ class AsyncWork(WorkVerbs, Tasks):
     that nobody ended is a failure, too. Its heartbeats are a thread's: what blocks the event loop doesn't stop them."""
 
     def __init__(self, baton: AsyncBaton, claimed: Claimed, agent: str) -> None:
-        super().__init__(claimed, agent, baton.patience, baton._beat)
+        super().__init__(claimed, agent, baton.patience, baton._heartbeats)
         self.baton = baton  # the client that has claimed it
 
     async def _played(self, flow: Flow[T]) -> T:

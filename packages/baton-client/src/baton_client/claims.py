@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from baton_client import core, operations
 from baton_client.claiming import Claimed
-from baton_client.core import Answer, Flow, Listen, Patience, Request
+from baton_client.core import Flow, Listen, Patience, Request
 from baton_client.errors import BatonError, ClaimLost
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, now
@@ -42,16 +42,20 @@ class WorkVerbs:
     _patience: Patience
 
     def __init__(
-        self, claimed: Claimed, agent: str, patience: Patience, beat: Callable[[Request[Any], float], Answer]
+        self,
+        claimed: Claimed,
+        agent: str,
+        patience: Patience,
+        heartbeats: Callable[[Request[Any], Lease, Signal, str], Heartbeats],
     ) -> None:
-        """``beat``: sends a request in the thread of the heartbeats."""
+        """``heartbeats``: begins them; the request is one of them."""
         self.raw, self.agent, self._patience = claimed.answer, agent, patience
         self.task_id, self.claim_id = read(self._task, "id", str), read(self.raw, "claim_id", str)
         self.fence, self.ended = read(self.raw, "fence", int), Signal()
         self._lost = Signal()
         lease = Lease.taken(float(read(self.raw, "lease_seconds", int)), now() - claimed.since)
         request = operations.heartbeat(self.task_id, {"claim_id": self.claim_id})
-        self._heartbeats = Heartbeats(lambda seconds: beat(request, seconds), lease, self._lost, self.task_id)
+        self._heartbeats = heartbeats(request, lease, self._lost, self.task_id)
         self._lost.call(self.ended.set)
         weakref.finalize(self, self._heartbeats.stop)  # work that is forgotten isn't held
 

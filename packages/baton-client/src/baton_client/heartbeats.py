@@ -48,12 +48,15 @@ class Heartbeats:
 
     def __init__(self, send: Callable[[float], Answer], lease: Lease, lost: Signal, name: str) -> None:
         self._send, self._lease, self._lost = send, lease, lost
-        self._stopped = Event()
+        self._stopped, self._name = Event(), name
         self.why = ""
-        Thread(target=self._run, name=f"heartbeats {name}", daemon=True).start()
+        self._begin()
 
     def stop(self) -> None:
         self._stopped.set()
+
+    def _begin(self) -> None:
+        Thread(target=self._run, name=f"heartbeats {self._name}", daemon=True).start()
 
     def _run(self) -> None:
         while not self.why and not self._stopped.wait(max(0.0, self._lease.next_at - now())):

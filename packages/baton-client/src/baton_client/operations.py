@@ -606,10 +606,11 @@ def get_stats(
     from_: str | None = None,
     to: str | None = None,
     by: str | None = None,
+    also: str | None = None,
     agent: str | None = None,
 ) -> Request[t.StatsView]:
     """What ended, and how long it waited and was worked on, in at most 31 days."""
-    return Request("GET", with_query("/stats", {"from": from_, "to": to, "by": by, "agent": agent}))
+    return Request("GET", with_query("/stats", {"from": from_, "to": to, "by": by, "also": also, "agent": agent}))
 
 
 def list_agents_health(

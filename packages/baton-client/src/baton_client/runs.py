@@ -5,94 +5,26 @@ is asked. So whatever dies, and whoever claims the task next, ``go_on`` has each
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from baton_client import core, operations
+from baton_client.calls import Call, Outcome, branch_id, named_by, outcome_of_question, outcome_of_result
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
-from baton_client.errors import Conflict, Invalid, LoopGuard, Misused, QuestionOver, Refused, TooManyQuestions
-from baton_client.verbs import Question, Tasks, Threads, question_of, read, read_object, verb
+from baton_client.errors import ClaimLost, Conflict, Invalid, Misused, QuestionOver, Refused
+from baton_client.verbs import Tasks, Threads, question_of, read, verb
 
 if TYPE_CHECKING:
     from baton_client.asynchronous import AsyncWork
     from baton_client.synchronous import Work
 
 T = TypeVar("T")
-Kind = Literal["hand_off", "approve", "ask"]
 SAVED_AS = "run"  # the step's name of a run's checkpoint
 FORM = "baton.run/1"
 # A question may close while it is being waited for; each look after the first means that one has.
 _MOST_LOOKS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call that a run waits for. ``call_id``: the framework's own, unique in the run. ``fields``: of the branch of
-    a delegation (``target`` …), or of the question (``tool``, ``arguments``, ``options`` …)."""
-
-    call_id: str
-    kind: Kind
-    text: str
-    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    @classmethod
-    def hand_off(
-        cls,
-        call_id: str,
-        to: str,
-        reason: str,
-        *,
-        variables: Mapping[str, Any] | None = None,
-        criteria: Sequence[str] = (),
-        **more: Any,
-    ) -> Call:
-        """Another agent does a part of this work. ``more``: other fields of ``BranchRequest``."""
-        fields: dict[str, Any] = {"target": {"agent": to, "reason": reason}, **more}
-        if variables:
-            fields["context"] = {**more.get("context", {}), "variables": dict(variables)}
-        if criteria:
-            wanted = {"type": "result", "description": reason, "acceptance_criteria": list(criteria)}
-            fields["expectations"] = {"deliverables": [wanted]}
-        return cls(call_id, "hand_off", reason, fields)
-
-    @classmethod
-    def approve(cls, call_id: str, tool: str, arguments: Mapping[str, Any], why: str = "", **more: Any) -> Call:
-        """People say whether an action may be done. ``more``: ``people``, ``group``, ``needed``, ``until``."""
-        return cls(
-            call_id, "approve", why or f"May {tool} be done?", {"tool": tool, "arguments": dict(arguments), **more}
-        )
-
-    @classmethod
-    def ask(cls, call_id: str, text: str, *, options: Sequence[str] = (), **more: Any) -> Call:
-        """People answer a question. ``more``: ``form``, ``people``, ``group``, ``needed``, ``until``."""
-        return cls(call_id, "ask", text, {**({"options": list(options)} if options else {}), **more})
-
-    @property
-    def _question(self) -> dict[str, Any]:
-        kind = "form" if self.fields.get("form") else "choice" if self.fields.get("options") else "text"
-        return {"kind": "action" if self.kind == "approve" else kind, "text": self.text, **self.fields}
-
-    def _is_asked_by(self, question: Mapping[str, Any]) -> bool:
-        return all(question.get(name) == value for name, value in self._question.items() if name in _CONTENT)
-
-
-_CONTENT = {"kind", "text", "tool", "arguments", "options", "form"}
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a call. ``value``: the colleague's output, the answer, or the arguments that were approved.
-    ``said``: the same, or why not, for a model. ``question_id`` and ``digest``: of what people decided."""
-
-    call_id: str
-    kind: Kind
-    is_good: bool
-    value: Any
-    said: str
-    question_id: str = ""
-    digest: str = ""
 
 
 class RunVerbs:
@@ -108,6 +40,8 @@ class RunVerbs:
         self._outcomes = {key: Outcome(**each) for key, each in saved["outcomes"].items()} if is_run else {}
         self._asked: dict[str, str] = dict(saved["asked"]) if is_run else {}
         self._known: list[str] = list(saved["known"]) if is_run else []
+        # What colleagues did: it is in the answer of the claim, and of the calls that were waited for before it.
+        self._results = cast("list[dict[str, Any]]", work.raw.get("results") or [])
 
     @property
     def lost(self) -> bool:
@@ -124,15 +58,19 @@ class RunVerbs:
     @verb
     def wait_for(self, state: Any, calls: Sequence[Call]) -> Flow[dict[str, Outcome] | None]:
         """Saves the state, and asks. Returns the outcomes by the calls' ids if all are there at once; else None: the
-        claim is given up, and the task comes back, to any process, when they are. A call that Baton refuses, as its
-        text is too long or nobody knows the agent, has that as its outcome. Raises ``Misused`` for two calls of one
-        id, and ``Invalid`` for a state that can't be saved."""
+        claim is given up, and the task comes back, to any process, when they are. What Baton refuses of a call is its
+        outcome, which isn't good; of each, if state and calls are too large to be saved. Raises ``Misused`` for two
+        calls of one id."""
         if len({each.call_id for each in calls}) != len(calls):
             raise Misused("two calls have one id", "an outcome wouldn't know whose it is", "give each its own")
         self.state, self.calls = state, tuple(calls)
         self._known = [*self._known, *self._asked.values()]
-        self._outcomes, self._asked = {}, {}
-        yield from self._saved()
+        self._outcomes, self._asked, self._results = {}, {}, []
+        try:
+            yield from self._saved()
+        except (Invalid, Conflict) as refused:
+            self._refuse(calls, refused)
+            return dict(self._outcomes)
         return (yield from self._settled())
 
     @verb
@@ -143,8 +81,10 @@ class RunVerbs:
 
     @verb
     def begin(self, outcome: Outcome) -> Flow[bool]:
-        """Uses an approval up, just before its action is done. False if it was used before, by an attempt that died, or
-        was taken back: whether the action was done only its target knows."""
+        """Uses an approval up, just before its action is done. False where it isn't approved, and if it was used
+        before, by an attempt that died, or was taken back: whether the action was done only its target knows."""
+        if not outcome.digest:
+            return False
         body: Any = {"claim_id": self._work.claim_id, "digest": outcome.digest}
         request = operations.use_an_approval(self._work.task_id, outcome.question_id, body)
         try:
@@ -165,12 +105,12 @@ class RunVerbs:
                 return dict(self._outcomes)
             yield from self._saved()
             if missing:
-                branches = [{"call_id": each.call_id, **each.fields} for each in missing]
+                branches = [{"call_id": branch_id(each.call_id), **each.fields} for each in missing]
                 body: Any = {"claim_id": self._work.claim_id, "branches": branches}
                 try:
                     yield from self._work._ending(operations.delegate(self._work.task_id, body))
-                except (Invalid, LoopGuard) as refused:
-                    self._outcomes |= {each.call_id: _refused(each, refused) for each in _faulty(missing, refused)}
+                except (Invalid, Conflict) as refused:
+                    self._refuse(named_by(missing, refused), refused)
                     continue
                 return None
             try:
@@ -182,11 +122,11 @@ class RunVerbs:
         raise Misused("the questions close faster than they can be waited for", "", "run it again")
 
     def _take_results(self) -> None:
-        """What colleagues did; it is in the answer of the claim."""
-        waited_for = {each.call_id for each in self.calls if each.kind == "hand_off"}
-        for each in cast("list[dict[str, Any]]", self._work.raw.get("results") or []):
-            if (call_id := each["call_id"]) in waited_for and call_id not in self._outcomes:
-                self._outcomes[call_id] = _done(call_id, each)
+        waited_for = {branch_id(each.call_id): each.call_id for each in self.calls if each.kind == "hand_off"}
+        for each in self._results:
+            call_id = waited_for.get(each["call_id"])
+            if call_id is not None and call_id not in self._outcomes:
+                self._outcomes[call_id] = outcome_of_result(call_id, each)
 
     def _open_questions(self) -> Flow[list[str]]:
         """Asks what wasn't asked yet. Returns the ids of those that are open, and keeps what came of the others."""
@@ -200,13 +140,13 @@ class RunVerbs:
         for call in wanted:
             question = found.get(self._asked.get(call.call_id, ""))
             if question is None:  # asked by an attempt that died before it could save the question's id?
-                question = next((q for q in there if q["id"] not in taken and call._is_asked_by(q)), None)
+                question = next((q for q in there if q["id"] not in taken and call.is_asked_by(q)), None)
             if question is None:
-                body: Any = {"claim_id": self._work.claim_id, **call._question}
+                body: Any = {"claim_id": self._work.claim_id, **call.question}
                 try:
                     question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
-                except (Invalid, TooManyQuestions) as refused:
-                    self._outcomes[call.call_id] = _refused(call, refused)
+                except (Invalid, Conflict) as refused:
+                    self._refuse([call], refused)
                     continue
             asked = question_of(question)
             self._asked[call.call_id] = asked.id
@@ -214,8 +154,15 @@ class RunVerbs:
             if asked.is_open:
                 opened.append(asked.id)
             else:
-                self._outcomes[call.call_id] = _decided(call, asked)
+                self._outcomes[call.call_id] = outcome_of_question(call, asked)
         return opened
+
+    def _refuse(self, calls: Sequence[Call], refused: Refused) -> None:
+        """A model may ask for nonsense: its calls have that as their outcome, and the others go on."""
+        if isinstance(refused, ClaimLost):
+            raise refused
+        for each in calls:
+            self._outcomes[each.call_id] = Outcome(each.call_id, each.kind, False, None, f"Baton refuses it: {refused}")
 
     def _questions(self) -> Flow[list[dict[str, Any]]]:
         found: list[dict[str, Any]] = []
@@ -260,33 +207,3 @@ class AsyncRun(RunVerbs, Tasks):
 
     async def _played(self, flow: Flow[T]) -> T:
         return await self.work._played(flow)
-
-
-def _done(call_id: str, result: Mapping[str, Any]) -> Outcome:
-    is_good = result["state"] == "done"
-    failure = read_object(result, "failure") if result.get("failure") else {}
-    why = failure.get("description") or (failure.get("failure") or {}).get("description") or "it doesn't say why"
-    said = f"{result['agent'] or 'nobody'}: {result['state']}" + ("" if is_good else f", {why}")
-    return Outcome(call_id, "hand_off", is_good, result.get("output"), said)
-
-
-def _refused(call: Call, refused: Refused) -> Outcome:
-    return Outcome(call.call_id, call.kind, False, None, f"Baton refuses it: {refused}")
-
-
-def _faulty(calls: Sequence[Call], refused: Refused) -> list[Call]:
-    """Returns those that the refusal names, by their place; if it names none, all."""
-    places = {str(each.get("field")).partition(".")[2].partition(".")[0] for each in refused.errors}
-    return [each for place, each in enumerate(calls) if str(place) in places] or list(calls)
-
-
-def _decided(call: Call, question: Question) -> Outcome:
-    if question.is_approved:
-        digest = str(question.raw.get("approved_digest") or "")
-        return Outcome(call.call_id, call.kind, True, question.arguments, "approved", question.id, digest)
-    if question.outcome == "answered":
-        return Outcome(call.call_id, call.kind, True, question.answer, "answered", question.id)
-    words = {"refused": "refused by a person", "expired": "nobody decided in time", "revoked": "taken back by a person"}
-    why = f": {question.reason}" if question.reason else ""
-    said = words.get(question.outcome, question.outcome) + why
-    return Outcome(call.call_id, call.kind, False, None, said, question.id)

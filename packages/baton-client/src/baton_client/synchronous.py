@@ -12,8 +12,10 @@ from baton_client.bells import Bells
 from baton_client.caller import Caller
 from baton_client.claiming import Claimed, Claiming, ClaimOrder
 from baton_client.claims import WorkVerbs
-from baton_client.core import Answer, Flow, Patience, Request
+from baton_client.core import Flow, Patience, Request
 from baton_client.errors import Misused
+from baton_client.heartbeats import Heartbeats, Signal
+from baton_client.lease import Lease
 from baton_client.profiles import Profile, found
 from baton_client.verbs import BatonVerbs, Threads
 
@@ -49,8 +51,8 @@ class Session(BatonVerbs):
             raise Misused("whose work?", "neither the profile nor the call names an agent", "name one: agent=…")
         return Claiming(order, self.patience)
 
-    def _beat(self, request: Request[Any], seconds: float) -> Answer:
-        return self._caller.wires.send(request, seconds)
+    def _heartbeats(self, request: Request[Any], lease: Lease, lost: Signal, name: str) -> Heartbeats:
+        return Heartbeats(lambda seconds: self._caller.wires.send(request, seconds), lease, lost, name)
 
 
 class Work(WorkVerbs, Threads):
@@ -58,7 +60,7 @@ class Work(WorkVerbs, Threads):
     a failure, too."""
 
     def __init__(self, baton: Baton, claimed: Claimed, agent: str) -> None:
-        super().__init__(claimed, agent, baton.patience, baton._beat)
+        super().__init__(claimed, agent, baton.patience, baton._heartbeats)
         self.baton = baton  # the client that has claimed it
 
     def _played(self, flow: Flow[T]) -> T:

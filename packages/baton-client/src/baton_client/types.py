@@ -2660,6 +2660,7 @@ StatsView = TypedDict(
         "to": str,
         "total": StatsRowView,
         "items": list[StatsRowView],
+        "also": list[StatsRowView],
         "is_whole": bool,
         "cents_per_million_tokens": int,
     },

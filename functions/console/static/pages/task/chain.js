@@ -1,5 +1,6 @@
 /** The chain: what came of what, as a list that folds, each on the axis of the whole. */
 import { html, useEffect, useMemo, useRef, useState } from "../../lib.js";
+import { useDeferred } from "../../core/deferred.js";
 import { plain } from "../../core/said.js";
 import { address } from "../../core/router.js";
 import { stateWord, STATES } from "../../core/states.js";
@@ -33,8 +34,9 @@ export function Chain({ chain, here }) {
   }, [here, all.length > 0]);
   const overview = useMemo(() => html`<${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />`,
     [all, here, state]);
+  const typed = useDeferred(words);
   if (!chain || all.length < 2) return null;
-  const asked = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const asked = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const isSearch = asked.length > 0 || state !== "";
   const found = isSearch ? all.filter((node) => (!state || node.state === state)
     && asked.every((word) => saidOf(node).includes(word))) : [];

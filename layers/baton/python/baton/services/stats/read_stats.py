@@ -25,6 +25,7 @@ class StatsAsked:
     first: date | None = None
     last: date | None = None
     by: Breakdown = Breakdown.DAY
+    also: Breakdown | None = None
     agent: str | None = None
 
 
@@ -37,6 +38,7 @@ class Stats:
     last: date
     total: StatsRow
     rows: tuple[StatsRow, ...]
+    also: tuple[StatsRow, ...]
     is_whole: bool
     price: int = 0
 
@@ -46,10 +48,10 @@ def read_stats(deps: Deps, by: Principal, asked: StatsAsked) -> Stats:
     first, last = _span(deps, asked)
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     counts, is_whole = counts_of(deps, by.workspace, days, asked.agent)
-    rows = rows_of(counts, asked.by, first)
+    rows, also = (rows_of(counts, by, first) if by else [] for by in (asked.by, asked.also))
     price = deps.store.settings.of(by.workspace).cents_per_million_tokens
-    is_whole = is_whole and len(rows) <= MAX_ROWS
-    return Stats(first, last, row_of(counts, first), tuple(rows[:MAX_ROWS]), is_whole, price)
+    is_whole = is_whole and max(len(rows), len(also)) <= MAX_ROWS
+    return Stats(first, last, row_of(counts, first), tuple(rows[:MAX_ROWS]), tuple(also[:MAX_ROWS]), is_whole, price)
 
 
 def counts_of(deps: Deps, workspace: str, days: list[date], agent: str | None = None) -> tuple[list[DayCounts], bool]:
