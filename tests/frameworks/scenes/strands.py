@@ -31,7 +31,7 @@ Turn = str | list[tuple[str, dict[str, Any]]]
 Factory = Callable[[Run], Agent]
 LEASE_SECONDS = 15  # the shortest
 PAGE = Path(__file__).with_suffix(".md")
-if not scene.PAGE.exists():
+if not scene.PAGE.exists() or "\n## Strands\n" not in scene.PAGE.read_text(encoding="utf-8"):
     scene.PAGE = PAGE
 
 
