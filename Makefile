@@ -151,7 +151,7 @@ pictures: console-setup ## take the pictures of the console in docs/ anew, of ev
 # Never in CI: each framework comes from PyPI, in an environment of its own.
 frameworks: setup $(frameworks:%=$(env)/%.stamp) ## play each cell of docs/frameworks.md: every framework, and all pairs (OF=langgraph, SCENE=approval, KILLS=1000; WRITE=1)
 	@for name in $(frameworks); do $(bin)/mypy --python-executable $(env)/$$name/bin/python packages/baton-$$name/src \
-	  tests/frameworks/scenes/$$(echo $$name | tr - _).py || exit 1; done
+	  tests/frameworks/scenes/$$(echo $$name | tr - _)*.py || exit 1; done
 	@PYTHONPATH=tests $(bin)/python -m frameworks $(env) --of '$(OF)' --scene '$(SCENE)' --kills $(or $(KILLS),0) $(if $(WRITE),--write)
 
 vendor: setup $(env)/node.stamp ## write the console's libraries again, from npm's packages, and compare their hashes

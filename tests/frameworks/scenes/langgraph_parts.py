@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from baton_langgraph import ask_people, colleague, gated, run_claimed
 from langchain.agents import create_agent
 from langchain.messages import AnyMessage
 from langchain.tools import tool
@@ -21,6 +20,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph.message import add_messages
 
 from baton_client import Run, operations
+from baton_langgraph import ask_people, colleague, gated, run_claimed
 from frameworks import scene
 
 Turn = AIMessage | str | Callable[[list[BaseMessage]], "AIMessage | str"]

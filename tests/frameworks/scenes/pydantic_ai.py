@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from baton_pydantic_ai import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
 from pydantic import BaseModel
 from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
 from baton_client import AsyncRun, ClaimLost, Refused, operations
+from baton_pydantic_ai import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
 from frameworks import scene
 
 CANNOT: dict[str, str] = {}

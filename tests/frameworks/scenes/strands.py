@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from baton_strands import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
 from strands import Agent, Snapshot, ToolContext, tool
 from strands.hooks import MessageAddedEvent
 from strands.models.model import Model
@@ -24,6 +23,7 @@ from strands.types.tools import AgentTool
 from baton_client import ClaimLost, Run, operations
 from baton_client.errors import AlreadyClaimed
 from baton_client.verbs import Task
+from baton_strands import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
 from frameworks import scene
 
 CANNOT: dict[str, str] = {}
