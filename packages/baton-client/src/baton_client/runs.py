@@ -5,6 +5,7 @@ is asked. So whatever dies, and whoever claims the task next, ``go_on`` has each
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from baton_client import core, operations
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
-from baton_client.errors import Conflict, Misused, QuestionOver
+from baton_client.errors import Conflict, Invalid, LoopGuard, Misused, OwnHandoff, QuestionOver, Refused, TooManyQuestions
 from baton_client.verbs import Question, Tasks, Threads, question_of, read, read_object, verb
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ SAVED_AS = "run"  # the step's name of a run's checkpoint
 FORM = "baton.run/1"
 # A question may close while it is being waited for; each look after the first means that one has.
 _MOST_LOOKS = 12
+# What is wrong with a call, and not with the run: its model is told.
+_OF_THE_CALL = (Invalid, LoopGuard, OwnHandoff, TooManyQuestions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +127,8 @@ class RunVerbs:
     @verb
     def wait_for(self, state: Any, calls: Sequence[Call]) -> Flow[dict[str, Outcome] | None]:
         """Saves the state, and asks. Returns the outcomes by the calls' ids if all are there at once; else None: the
-        claim is given up, and the task comes back, to any process, when they are. Raises ``Misused`` for two calls of
-        one id."""
+        claim is given up, and the task comes back, to any process, when they are. What Baton refuses of a call is its
+        outcome, which isn't good. Raises ``Misused`` for two calls of one id."""
         if len({each.call_id for each in calls}) != len(calls):
             raise Misused("two calls have one id", "an outcome wouldn't know whose it is", "give each its own")
         self.state, self.calls = state, tuple(calls)
@@ -168,7 +171,11 @@ class RunVerbs:
             if missing:
                 branches = [{"call_id": each.call_id, **each.fields} for each in missing]
                 body: Any = {"claim_id": self._work.claim_id, "branches": branches}
-                yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                try:
+                    yield from self._work._ending(operations.delegate(self._work.task_id, body))
+                except _OF_THE_CALL as refused:
+                    self._refuse(_named(missing, refused), refused)
+                    continue
                 return None
             try:
                 waiting: Any = {"claim_id": self._work.claim_id, "questions": opened}
@@ -200,7 +207,11 @@ class RunVerbs:
                 question = next((q for q in there if q["id"] not in taken and call._is_asked_by(q)), None)
             if question is None:
                 body: Any = {"claim_id": self._work.claim_id, **call._question}
-                question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                try:
+                    question = yield from self._work._said(operations.ask_people(self._work.task_id, body))
+                except _OF_THE_CALL as refused:
+                    self._refuse([call], refused)
+                    continue
             asked = question_of(question)
             self._asked[call.call_id] = asked.id
             taken.add(asked.id)
@@ -209,6 +220,10 @@ class RunVerbs:
             else:
                 self._outcomes[call.call_id] = _decided(call, asked)
         return opened
+
+    def _refuse(self, calls: Sequence[Call], refused: Refused) -> None:
+        for each in calls:
+            self._outcomes[each.call_id] = Outcome(each.call_id, each.kind, False, None, f"refused by Baton: {refused}")
 
     def _questions(self) -> Flow[list[dict[str, Any]]]:
         found: list[dict[str, Any]] = []
@@ -253,6 +268,13 @@ class AsyncRun(RunVerbs, Tasks):
 
     async def _played(self, flow: Flow[T]) -> T:
         return await self.work._played(flow)
+
+
+def _named(branches: Sequence[Call], refused: Refused) -> Sequence[Call]:
+    """Returns the branches that the refusal names; all, if it names none."""
+    found = [re.match(r"branches\W(\d+)", str(each.get("field"))) for each in refused.errors]
+    numbers = {int(each[1]) for each in found if each}
+    return [each for number, each in enumerate(branches) if number in numbers] or branches
 
 
 def _done(call_id: str, result: Mapping[str, Any]) -> Outcome:
