@@ -5,6 +5,7 @@ is asked. So whatever dies, and whoever claims the task next, ``go_on`` has each
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -169,7 +170,7 @@ class RunVerbs:
                 return dict(self._outcomes)
             yield from self._saved()
             if missing:
-                branches = [{"call_id": each.call_id, **each.fields} for each in missing]
+                branches = [{"call_id": _plain(each.call_id), **each.fields} for each in missing]
                 body: Any = {"claim_id": self._work.claim_id, "branches": branches}
                 try:
                     yield from self._work._ending(operations.delegate(self._work.task_id, body))
@@ -187,9 +188,10 @@ class RunVerbs:
 
     def _take_results(self) -> None:
         """What colleagues did; it is in the answer of the claim."""
-        waited_for = {each.call_id for each in self.calls if each.kind == "hand_off"}
+        waited_for = {_plain(each.call_id): each.call_id for each in self.calls if each.kind == "hand_off"}
         for each in cast("list[dict[str, Any]]", self._work.raw.get("results") or []):
-            if (call_id := each["call_id"]) in waited_for and call_id not in self._outcomes:
+            call_id = waited_for.get(each["call_id"])
+            if call_id is not None and call_id not in self._outcomes:
                 self._outcomes[call_id] = _done(call_id, each)
 
     def _open_questions(self) -> Flow[list[str]]:
@@ -268,6 +270,11 @@ class AsyncRun(RunVerbs, Tasks):
 
     async def _played(self, flow: Flow[T]) -> T:
         return await self.work._played(flow)
+
+
+def _plain(call_id: str) -> str:
+    """Returns the id as a branch may have it: some models' have other characters, or hundreds of them."""
+    return call_id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id) else hashlib.sha256(call_id.encode()).hexdigest()
 
 
 def _named(branches: Sequence[Call], refused: Refused) -> Sequence[Call]:
