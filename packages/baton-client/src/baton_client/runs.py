@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from baton_client import core, operations
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
-from baton_client.errors import Conflict, Invalid, LoopGuard, Misused, OwnHandoff, QuestionOver, Refused, TooManyQuestions
+from baton_client.errors import (
+    Conflict,
+    Invalid,
+    LoopGuard,
+    Misused,
+    OwnHandoff,
+    QuestionOver,
+    Refused,
+    TooManyQuestions,
+)
 from baton_client.verbs import Question, Tasks, Threads, question_of, read, read_object, verb
 
 if TYPE_CHECKING:

@@ -1,0 +1,208 @@
+"""Claimed tasks, done by the SDK's agents turn by turn: each turn is saved, and any process goes on from the last."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import inspect
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultStreaming, RunState
+from agents.exceptions import AgentsException, MaxTurnsExceeded, ModelBehaviorError, ModelTimeoutError, UserError
+from agents.items import TResponseInputItem
+from agents.run import DEFAULT_MAX_TURNS, CallModelData, ModelInputData
+from agents.stream_events import StreamEvent
+from pydantic_core import to_jsonable_python
+
+from baton_client import AsyncBaton, AsyncWork, Outcome
+from baton_client.errors import CriteriaUnreported, Invalid
+from baton_openai_agents.run import AgentRun, criteria, packed, prompt, unpacked
+from baton_openai_agents.tools import MAY_BE_DONE, call_of, pausing
+
+logger = logging.getLogger(__name__)
+Make = Callable[[AgentRun], Agent[Any] | Awaitable[Agent[Any]]]
+OnEvent = Callable[[StreamEvent], object]
+
+
+async def serve(
+    baton: AsyncBaton, agent: str, make: Make, *, concurrency: int = 1, lease_seconds: int = 60, **more: Any
+) -> None:
+    """Claims the agent's tasks, so many at once, and does them. ``more``: of ``run_claimed``; and ``idle_seconds``,
+    after which it ends if there is no work. A run that fails is logged, and the next task is claimed."""
+
+    async def done(work: AsyncWork) -> None:
+        try:
+            async with work:
+                await run_claimed(work, make, **more)
+        except Exception:
+            logger.exception("the run has failed", extra={"action": "run_failed", "task_id": work.task_id})
+
+    idle = more.pop("idle_seconds", None)
+    async with asyncio.TaskGroup() as group:
+        works = baton.work(agent, concurrency=concurrency, idle_seconds=idle, lease_seconds=lease_seconds)
+        async for work in works:
+            task = group.create_task(done(work))
+            if concurrency == 1:
+                await task
+
+
+async def run_claimed(
+    work: AsyncWork,
+    make: Make,
+    *,
+    on_event: OnEvent | None = None,
+    run_config: RunConfig | None = None,
+    max_turns: int | None = DEFAULT_MAX_TURNS,
+) -> None:
+    """Does one claimed task, or goes on with it, until it has ended or waits for others: then the claim is over.
+    ``make``: returns the agent, a new one for each claim, whose tools it makes with the run; may be async.
+    ``on_event``: gets the SDK's stream events; may be async. ``max_turns``: of the run in all, or the
+    ``max_model_calls`` of the workflow's budget, if that is less. Raises ``ClaimLost`` once others may be at work."""
+    run = AgentRun(work)
+    made = make(run)
+    agent = await made if inspect.isawaitable(made) else made
+    outcomes = await run.go_on()
+    if outcomes is None:
+        return
+    limits = [max_turns, (work.brief.get("budget") or {}).get("max_model_calls")]
+    most = min((each for each in limits if each is not None), default=None)
+    try:
+        await _Doing(run, agent, _configured(run, run_config or RunConfig()), most, on_event).to_its_end(outcomes)
+    except (AgentsException, Invalid) as error:
+        if isinstance(error, UserError) and error.__cause__ is not None:
+            raise  # a tool's own exception
+        is_late = isinstance(error, MaxTurnsExceeded | ModelTimeoutError)
+        kind = "timeout" if is_late else "validation" if isinstance(error, Invalid) else "error"
+        again = isinstance(error, ModelBehaviorError | ModelTimeoutError)
+        await work.fail(f"{type(error).__name__}: {error}", kind=kind, retryable=again)
+
+
+def _configured(run: AgentRun, config: RunConfig) -> RunConfig:
+    """The program's settings, and: an unknown tool is told to the model; no model is called under a lost claim, be it
+    that of an agent which is another one's tool; the trace names the task."""
+    task, theirs = run.work.raw["task"], config.call_model_input_filter
+
+    async def checked(data: CallModelData[Any]) -> ModelInputData:
+        run.check()
+        found = theirs(data) if theirs else data.model_data
+        return await found if inspect.isawaitable(found) else found
+
+    return dataclasses.replace(
+        config,
+        tool_not_found_behavior="return_error_to_model",
+        call_model_input_filter=checked,
+        group_id=config.group_id or task["workflow_id"],
+        trace_metadata={"baton_task_id": task["id"], **(config.trace_metadata or {})},
+    )
+
+
+class _Watch(RunHooks[Any]):
+    def __init__(self, run: AgentRun) -> None:
+        self.run, self.has_ended = run, False
+
+    async def on_tool_start(self, *_: Any) -> None:
+        self.run.check()
+
+    async def on_agent_end(self, *_: Any) -> None:
+        self.has_ended = True
+
+
+@dataclasses.dataclass
+class _Doing:
+    run: AgentRun
+    agent: Agent[Any]
+    config: RunConfig
+    max_turns: int | None
+    on_event: OnEvent | None
+
+    async def to_its_end(self, outcomes: Mapping[str, Outcome] | None) -> None:
+        state: str | RunState[Any] = prompt(self.run.work)
+        if self.run.state is not None:
+            state = await RunState.from_json(self.agent, unpacked(self.run.state))
+        while outcomes is not None:
+            if isinstance(state, RunState):
+                await self._decide(state, outcomes)
+            result, has_ended = await self._turn(self.agent, state)
+            if has_ended:
+                await self._complete(result)
+                return
+            state, outcomes = result.to_state(), {}
+            if result.interruptions:
+                outcomes = await self._wait_for(state)
+            else:
+                await self.run.save(packed(state))
+
+    async def _turn(
+        self, agent: Agent[Any], given: str | list[TResponseInputItem] | RunState[Any]
+    ) -> tuple[RunResultStreaming, bool]:
+        context = None if isinstance(given, RunState) else dict(self.run.work.variables)
+        watch = _Watch(self.run)
+        result = Runner.run_streamed(
+            agent, given, context=context, max_turns=self.max_turns, hooks=watch, run_config=self.config
+        )
+        events = result.stream_events()
+        try:
+            async for event in events:
+                if event.type != "agent_updated_stream_event":
+                    result.cancel(mode="after_turn")  # between turns the state is whole
+                said = self.on_event(event) if self.on_event else None
+                if inspect.isawaitable(said):
+                    await said
+        except BaseException:
+            result.cancel()
+            await events.aclose()  # type: ignore[attr-defined]
+            if self.run.stopped_by is not None:
+                raise self.run.stopped_by from None
+            raise
+        return result, watch.has_ended
+
+    async def _wait_for(self, state: RunState[Any]) -> Mapping[str, Outcome] | None:
+        calls = []
+        for item in state.get_interruptions():
+            try:
+                calls.append(call_of(item))
+            except ValueError as error:
+                state.reject(item, rejection_message=f"Not done: {error}")
+        return await self.run.wait_for(packed(state), calls) if calls else {}
+
+    async def _decide(self, state: RunState[Any], outcomes: Mapping[str, Outcome]) -> None:
+        for item in state.get_interruptions():
+            if (outcome := outcomes.get(item.call_id or "")) is None:
+                continue  # its arguments were wrong: it is rejected already
+            why = "" if outcome.is_good else f"Not done: {outcome.said}"
+            if not why and not pausing(item):  # another tool that needs approval: it begins here
+                if outcome.value != json.loads(item.arguments or "{}"):
+                    why = (
+                        f"Not done: call it again with the arguments that people approve, {json.dumps(outcome.value)}."
+                    )
+                elif not await self.run.begin(outcome):
+                    why = MAY_BE_DONE
+            if why:
+                state.reject(item, rejection_message=why)
+            else:
+                self.run.outcomes[outcome.call_id] = outcome
+                state.approve(item)
+
+    async def _complete(self, result: RunResultStreaming) -> None:
+        work, wanted, output = self.run.work, criteria(self.run.work), to_jsonable_python(result.final_output)
+        if not wanted:
+            await work.complete(output)
+            return
+        asked = "Give the evidence for each, in this order; an empty text for one that doesn't hold."
+        asked += "".join(f"\n{number}. {each}" for number, each in enumerate(wanted, 1))
+        nothing: dict[str, Any] = {name: [] for name in ("tools", "handoffs", "mcp_servers", "output_guardrails")}
+        agent = result.last_agent.clone(output_type=list[str], model_settings=ModelSettings(), **nothing)
+        for is_last in (False, True):
+            report, _ = await self._turn(agent, [*result.to_input_list(), {"role": "user", "content": asked}])
+            try:
+                met = {each: evidence or False for each, evidence in zip(wanted, report.final_output, strict=False)}
+                await work.complete(output, met=met)
+            except CriteriaUnreported as refused:
+                if is_last:
+                    raise
+                asked = f"{refused}\n{asked}"
+            else:
+                return
