@@ -1,4 +1,4 @@
-"""Colleagues and memory, for the agents of any program."""
+"""Colleagues, of a claimed task and of any program, and the memory that all share."""
 
 from __future__ import annotations
 
@@ -7,43 +7,52 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Literal, overload
 
-from agents import Agent, FunctionTool, ItemHelpers, ModelResponse, RunContextWrapper, Usage, function_tool
-from agents.items import TResponseInputItem, TResponseStreamEvent
-from agents.models.interface import Model
+from agents import Agent, FunctionTool, ItemHelpers, Model, ModelResponse, RunContextWrapper, Usage, function_tool
+from agents.items import TResponseStreamEvent
 from agents.tracing import get_current_trace
 from openai.types.responses import Response, ResponseCompletedEvent, ResponseOutputMessage, ResponseOutputText
+from pydantic import BaseModel
 
-from baton_client import AsyncBaton, NoAnswer, Refused
+from baton_client import AsyncBaton, Call, NoAnswer, Refused
 from baton_client.verbs import Task
 from baton_openai_agents.run import AgentRun
-from baton_openai_agents.tools import hand_off, told
+from baton_openai_agents.tools import told, waiting
 
 Kind = Literal["finding", "decision", "warning", "question", "answer", "status", "artifact"]
+
+
+class Brief(BaseModel):
+    reason: str
+    criteria: list[str] = []
 
 
 class _Remote(Model):
     """What a colleague "thinks" with: its one turn hands the work off, and says what came of it."""
 
-    def __init__(self, baton: AsyncBaton, agent: str, patience: float, run_id: str, more: dict[str, Any]) -> None:
-        self.baton, self.agent, self.patience, self.run_id, self.more = baton, agent, patience, run_id, more
+    def __init__(self, baton: AsyncBaton, agent: str, patience: float, more: dict[str, Any]) -> None:
+        self.baton, self.agent, self.patience, self.more = baton, agent, patience, more
 
-    async def get_response(self, system_instructions: str | None, input: Any, *_: Any, **_more: Any) -> ModelResponse:  # noqa: A002
+    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **_more: Any) -> ModelResponse:  # noqa: A002
         return ModelResponse(await self._said(system_instructions, input), Usage(), None)
 
     async def stream_response(
-        self, system_instructions: str | None, input: Any, *_: Any, **_more: Any
+        self,
+        system_instructions: Any,
+        input: Any,  # noqa: A002
+        *_: Any,
+        **_more: Any,
     ) -> AsyncIterator[TResponseStreamEvent]:
-        output: Any = await self._said(system_instructions, input)
+        output = await self._said(system_instructions, input)
         response = Response.model_construct(id="baton", object="response", output=output, tools=[], usage=None)
         yield ResponseCompletedEvent.model_construct(type="response.completed", response=response, sequence_number=0)
 
-    async def _said(self, call_id: str | None, conversation: str | list[TResponseInputItem]) -> list[Any]:
+    async def _said(self, call_id: str, conversation: Any) -> list[Any]:
         trace = get_current_trace()
-        call = [trace and trace.trace_id, self.run_id, self.agent, call_id, conversation]
-        key = hashlib.sha256(json.dumps(call, default=str).encode()).hexdigest()
+        call = json.dumps([trace and trace.trace_id, self.agent, call_id, conversation], default=str)
         items: Any = ItemHelpers.input_to_new_input_list(conversation)
         reason = next((each["content"] for each in reversed(items) if each.get("role") == "user"), "")
         try:
+            key = hashlib.sha256(call.encode()).hexdigest()
             task = await self.baton.hand_off(self.agent, reason, key=key, **self.more)
             said = _told(await self.baton.wait(task, seconds=self.patience))
         except Refused as refused:
@@ -57,23 +66,26 @@ class _Remote(Model):
 @overload
 def colleague(at: AgentRun, agent: str, description: str, **more: Any) -> FunctionTool: ...
 @overload
+def colleague(at: AsyncBaton, agent: str, description: str, *, patience: float = 60.0, **more: Any) -> Agent[Any]: ...
 def colleague(
-    at: AsyncBaton, agent: str, description: str, *, patience: float = 60.0, run_id: str = "", **more: Any
-) -> Agent[Any]: ...
-def colleague(
-    at: AgentRun | AsyncBaton, agent: str, description: str, *, patience: float = 60.0, run_id: str = "", **more: Any
+    at: AgentRun | AsyncBaton, agent: str, description: str, *, patience: float = 60.0, **more: Any
 ) -> FunctionTool | Agent[Any]:
     """Another agent, on Baton. In a claimed task a tool, which puts the run down until the colleague has ended. In any
-    other program an agent for ``handoffs``; or, by its ``as_tool``, for ``tools``. Its work is the user's last message,
-    or the tool's input. It waits ``patience`` seconds. ``run_id``: a name for the program's run, if tracing is off and
-    the ids of the model's calls aren't unique. ``more``: other fields of the handoff, as ``criteria`` or ``scope``."""
+    other program an agent for ``handoffs`` or, by its ``as_tool``, for ``tools``, whose work is the user's last message
+    or the tool's input; it waits ``patience`` seconds. ``more``: other fields of the handoff, as ``scope``."""
     if isinstance(at, AgentRun):
-        return hand_off(at, agent, description, **more)
+        words = f"{description}. Hands work to the colleague {agent}, and returns what came of it. It sees nothing but "
+        words += "the reason, at most 2,000 characters, and reports on the criteria. An error says why it isn't done."
+
+        def call(call_id: str, said: Brief) -> Call:
+            return Call.hand_off(call_id, agent, said.reason, criteria=said.criteria, **more)
+
+        return waiting(at, f"hand_off_to_{agent.replace('-', '_')}", words, Brief, call)
 
     def call_id(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
         return getattr(context, "tool_call_id", "")
 
-    remote = _Remote(at, agent, patience, run_id, more)
+    remote = _Remote(at, agent, patience, more)
     return Agent(name=agent, handoff_description=description, instructions=call_id, model=remote)
 
 

@@ -10,21 +10,21 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultStreaming, RunState
+from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultStreaming, RunState, StreamEvent
 from agents.exceptions import AgentsException, MaxTurnsExceeded, ModelBehaviorError, ModelTimeoutError, UserError
 from agents.items import TResponseInputItem
 from agents.run import DEFAULT_MAX_TURNS, CallModelData, ModelInputData
-from agents.stream_events import StreamEvent
 from pydantic_core import to_jsonable_python
 
 from baton_client import AsyncBaton, AsyncWork, Outcome
 from baton_client.errors import CriteriaUnreported, Invalid
-from baton_openai_agents.run import AgentRun, criteria, packed, prompt, unpacked
+from baton_openai_agents.run import AgentRun, criteria, numbered, packed, prompt, unpacked
 from baton_openai_agents.tools import MAY_BE_DONE, call_of, pausing
 
 logger = logging.getLogger(__name__)
 Make = Callable[[AgentRun], Agent[Any] | Awaitable[Agent[Any]]]
 OnEvent = Callable[[StreamEvent], object]
+Given = str | list[TResponseInputItem] | RunState[Any]
 
 
 async def serve(
@@ -64,16 +64,12 @@ async def run_claimed(
     run = AgentRun(work)
     made = make(run)
     agent = await made if inspect.isawaitable(made) else made
-    outcomes = await run.go_on()
-    if outcomes is None:
-        return
     limits = [max_turns, (work.brief.get("budget") or {}).get("max_model_calls")]
     most = min((each for each in limits if each is not None), default=None)
+    doing = _Doing(run, _configured(run, run_config or RunConfig()), most, on_event)
     try:
-        await _Doing(run, agent, _configured(run, run_config or RunConfig()), most, on_event).to_its_end(outcomes)
+        await doing.to_its_end(agent)
     except (AgentsException, Invalid) as error:
-        if isinstance(error, UserError) and error.__cause__ is not None:
-            raise  # a tool's own exception
         is_late = isinstance(error, MaxTurnsExceeded | ModelTimeoutError)
         kind = "timeout" if is_late else "validation" if isinstance(error, Invalid) else "error"
         again = isinstance(error, ModelBehaviorError | ModelTimeoutError)
@@ -90,13 +86,10 @@ def _configured(run: AgentRun, config: RunConfig) -> RunConfig:
         found = theirs(data) if theirs else data.model_data
         return await found if inspect.isawaitable(found) else found
 
-    return dataclasses.replace(
-        config,
-        tool_not_found_behavior="return_error_to_model",
-        call_model_input_filter=checked,
-        group_id=config.group_id or task["workflow_id"],
-        trace_metadata={"baton_task_id": task["id"], **(config.trace_metadata or {})},
-    )
+    trace = {"group_id": config.group_id or task["workflow_id"]}
+    trace |= {"trace_metadata": {"baton_task_id": task["id"], **(config.trace_metadata or {})}}
+    told: Any = "return_error_to_model"
+    return dataclasses.replace(config, tool_not_found_behavior=told, call_model_input_filter=checked, **trace)
 
 
 class _Watch(RunHooks[Any]):
@@ -113,49 +106,43 @@ class _Watch(RunHooks[Any]):
 @dataclasses.dataclass
 class _Doing:
     run: AgentRun
-    agent: Agent[Any]
     config: RunConfig
     max_turns: int | None
     on_event: OnEvent | None
 
-    async def to_its_end(self, outcomes: Mapping[str, Outcome] | None) -> None:
-        state: str | RunState[Any] = prompt(self.run.work)
-        if self.run.state is not None:
-            state = await RunState.from_json(self.agent, unpacked(self.run.state))
+    async def to_its_end(self, agent: Agent[Any]) -> None:
+        outcomes, state = await self.run.go_on(), self.run.state
+        given = prompt(self.run.work) if state is None else await RunState.from_json(agent, unpacked(state))
         while outcomes is not None:
-            if isinstance(state, RunState):
-                await self._decide(state, outcomes)
-            result, has_ended = await self._turn(self.agent, state)
+            if isinstance(given, RunState):
+                await self._decide(given, outcomes)
+            result, has_ended = await self._turn(agent, given)
             if has_ended:
                 await self._complete(result)
                 return
-            state, outcomes = result.to_state(), {}
+            given, outcomes = result.to_state(), {}
             if result.interruptions:
-                outcomes = await self._wait_for(state)
+                outcomes = await self._wait_for(given)
             else:
-                await self.run.save(packed(state))
+                await self.run.save(packed(given))
 
-    async def _turn(
-        self, agent: Agent[Any], given: str | list[TResponseInputItem] | RunState[Any]
-    ) -> tuple[RunResultStreaming, bool]:
+    async def _turn(self, agent: Agent[Any], given: Given) -> tuple[RunResultStreaming, bool]:
         context = None if isinstance(given, RunState) else dict(self.run.work.variables)
         watch = _Watch(self.run)
         result = Runner.run_streamed(
             agent, given, context=context, max_turns=self.max_turns, hooks=watch, run_config=self.config
         )
-        events = result.stream_events()
         try:
-            async for event in events:
+            async for event in result.stream_events():
                 if event.type != "agent_updated_stream_event":
                     result.cancel(mode="after_turn")  # between turns the state is whole
                 said = self.on_event(event) if self.on_event else None
                 if inspect.isawaitable(said):
                     await said
-        except BaseException:
+        except BaseException as error:
             result.cancel()
-            await events.aclose()  # type: ignore[attr-defined]
-            if self.run.stopped_by is not None:
-                raise self.run.stopped_by from None
+            if isinstance(error, UserError) and error.__cause__ is not None:
+                raise error.__cause__ from None  # a tool's own
             raise
         return result, watch.has_ended
 
@@ -175,9 +162,7 @@ class _Doing:
             why = "" if outcome.is_good else f"Not done: {outcome.said}"
             if not why and not pausing(item):  # another tool that needs approval: it begins here
                 if outcome.value != json.loads(item.arguments or "{}"):
-                    why = (
-                        f"Not done: call it again with the arguments that people approve, {json.dumps(outcome.value)}."
-                    )
+                    why = f"Not done: people approve other arguments. Call it with {json.dumps(outcome.value)}."
                 elif not await self.run.begin(outcome):
                     why = MAY_BE_DONE
             if why:
@@ -191,14 +176,13 @@ class _Doing:
         if not wanted:
             await work.complete(output)
             return
-        asked = "Give the evidence for each, in this order; an empty text for one that doesn't hold."
-        asked += "".join(f"\n{number}. {each}" for number, each in enumerate(wanted, 1))
+        asked = f"Give the evidence for each, in this order; an empty text where it doesn't hold:{numbered(wanted)}"
         nothing: dict[str, Any] = {name: [] for name in ("tools", "handoffs", "mcp_servers", "output_guardrails")}
         agent = result.last_agent.clone(output_type=list[str], model_settings=ModelSettings(), **nothing)
         for is_last in (False, True):
             report, _ = await self._turn(agent, [*result.to_input_list(), {"role": "user", "content": asked}])
+            met = {each: evidence or False for each, evidence in zip(wanted, report.final_output, strict=False)}
             try:
-                met = {each: evidence or False for each, evidence in zip(wanted, report.final_output, strict=False)}
                 await work.complete(output, met=met)
             except CriteriaUnreported as refused:
                 if is_last:

@@ -13,7 +13,7 @@ from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
 from pydantic import BaseModel
 
-from baton_client import BatonError, Call
+from baton_client import Call
 from baton_openai_agents.run import MOST_CHARACTERS, AgentRun
 
 MAY_BE_DONE = (
@@ -22,11 +22,6 @@ MAY_BE_DONE = (
 )
 M = TypeVar("M", bound=BaseModel)
 _key: ContextVar[str] = ContextVar("effect_key")
-
-
-class Brief(BaseModel):
-    reason: str
-    criteria: list[str] = []
 
 
 class Asked(BaseModel):
@@ -56,33 +51,13 @@ def call_of(item: ToolApprovalItem) -> Call:
 
 def ask_people(run: AgentRun, **more: Any) -> FunctionTool:
     """A tool by which the model asks people. ``more``: ``people``, ``group``, ``needed``, ``until``."""
-    description = (
-        "Asks people, and returns their answer: one of the options, 2 to 20, or their own words if there are none. It "
-        "may take hours. An error says why there is no answer: decide without one, or say that you can't."
-    )
-    return _pausing(
-        run,
-        "ask_people",
-        description,
-        Asked,
-        lambda at, said: Call.ask(at, said.question, options=said.options, **more),
-    )
+    words = "Asks people, and returns their answer: one of the options, 2 to 20, or their own words if there are none. "
+    words += "It may take hours. An error says why there is no answer: decide without one, or say that you can't."
 
+    def call(call_id: str, said: Asked) -> Call:
+        return Call.ask(call_id, said.question, options=said.options, **more)
 
-def hand_off(run: AgentRun, agent: str, description: str, **more: Any) -> FunctionTool:
-    """A tool by which the model hands a part of the work to a colleague."""
-    description = (
-        f"{description}. Hands work to the colleague {agent}, and returns what came of it. It sees nothing but the "
-        "reason, at most 2,000 characters, and reports on each of the criteria. An error says why it isn't done."
-    )
-    name = f"hand_off_to_{agent.replace('-', '_')}"
-    return _pausing(
-        run,
-        name,
-        description,
-        Brief,
-        lambda at, said: Call.hand_off(at, agent, said.reason, criteria=said.criteria, **more),
-    )
+    return waiting(run, "ask_people", words, Asked, call)
 
 
 def gated(run: AgentRun, tool: FunctionTool | Callable[..., Any], why: str = "", **more: Any) -> FunctionTool:
@@ -95,12 +70,8 @@ def gated(run: AgentRun, tool: FunctionTool | Callable[..., Any], why: str = "",
         outcome = run.outcomes.get(context.tool_call_id)
         if outcome is None:
             return await body(context, arguments) if callable(needs) else "Not done: nobody has approved it."
-        try:
-            if not await run.begin(outcome):
-                return MAY_BE_DONE
-        except BatonError as error:
-            run.stopped_by = error
-            raise
+        if not await run.begin(outcome):
+            return MAY_BE_DONE
         token = _key.set(outcome.question_id)
         try:
             if outcome.value == parsed(arguments):
@@ -133,9 +104,9 @@ def parsed(arguments: str) -> dict[str, Any]:
     return found
 
 
-def _pausing(
-    run: AgentRun, name: str, description: str, takes: type[M], call: Callable[[str, M], Call]
-) -> FunctionTool:
+def waiting(run: AgentRun, name: str, words: str, takes: type[M], call: Callable[[str, M], Call]) -> FunctionTool:
+    """Returns a tool whose call waits for others, and tells the model what came of it."""
+
     async def invoke(context: ToolContext[Any], _arguments: str) -> str:
         outcome = run.outcomes[context.tool_call_id]
         return told(outcome.said, outcome.value)
@@ -143,4 +114,4 @@ def _pausing(
     def asks(call_id: str, arguments: str) -> Call:
         return call(call_id, takes.model_validate_json(arguments))
 
-    return Pausing(name, description, takes.model_json_schema(), invoke, needs_approval=True, asks=asks)
+    return Pausing(name, words, takes.model_json_schema(), invoke, needs_approval=True, asks=asks)
