@@ -308,6 +308,7 @@ def releasing(run: AgentRun) -> Agent[Any]:
             file.write(f"{path}\n")
         return "fine"
 
+    plan: dict[str, list[tuple[str, str, dict[str, Any]]]]
     plan = {"all": [TEST, SHIP, ASK], "ship": [SHIP], "look": [("c-look", "look", {"path": "a"})]}
     plans = planned(*plan[os.environ.get("PLAN", "all")])
 

@@ -1,4 +1,5 @@
 """Colleagues, of a claimed task and of any program, and the memory that all share."""
+# ruff: noqa: A002 - ``input`` is the SDK's name
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from baton_client.verbs import Task
 from baton_openai_agents.run import AgentRun
 from baton_openai_agents.tools import told, waiting
 
+Events = AsyncIterator[TResponseStreamEvent]
 Kind = Literal["finding", "decision", "warning", "question", "answer", "status", "artifact"]
 
 
@@ -32,18 +34,13 @@ class _Remote(Model):
     def __init__(self, baton: AsyncBaton, agent: str, patience: float, more: dict[str, Any]) -> None:
         self.baton, self.agent, self.patience, self.more = baton, agent, patience, more
 
-    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **_more: Any) -> ModelResponse:  # noqa: A002
+    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **_more: Any) -> ModelResponse:
         return ModelResponse(await self._said(system_instructions, input), Usage(), None)
 
-    async def stream_response(
-        self,
-        system_instructions: Any,
-        input: Any,  # noqa: A002
-        *_: Any,
-        **_more: Any,
-    ) -> AsyncIterator[TResponseStreamEvent]:
+    async def stream_response(self, system_instructions: Any, input: Any, *_: Any, **_more: Any) -> Events:
         output = await self._said(system_instructions, input)
-        response = Response.model_construct(id="baton", object="response", output=output, tools=[], usage=None)
+        given: Any = {"id": "baton", "object": "response", "output": output, "tools": [], "usage": None}
+        response = Response.model_construct(**given)
         yield ResponseCompletedEvent.model_construct(type="response.completed", response=response, sequence_number=0)
 
     async def _said(self, call_id: str, conversation: Any) -> list[Any]:

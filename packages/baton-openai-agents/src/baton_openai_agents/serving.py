@@ -86,10 +86,10 @@ def _configured(run: AgentRun, config: RunConfig) -> RunConfig:
         found = theirs(data) if theirs else data.model_data
         return await found if inspect.isawaitable(found) else found
 
-    trace = {"group_id": config.group_id or task["workflow_id"]}
-    trace |= {"trace_metadata": {"baton_task_id": task["id"], **(config.trace_metadata or {})}}
-    told: Any = "return_error_to_model"
-    return dataclasses.replace(config, tool_not_found_behavior=told, call_model_input_filter=checked, **trace)
+    changed: dict[str, Any] = {"call_model_input_filter": checked, "tool_not_found_behavior": "return_error_to_model"}
+    changed["group_id"] = config.group_id or task["workflow_id"]
+    changed["trace_metadata"] = {"baton_task_id": task["id"], **(config.trace_metadata or {})}
+    return dataclasses.replace(config, **changed)
 
 
 class _Watch(RunHooks[Any]):
@@ -111,7 +111,8 @@ class _Doing:
     on_event: OnEvent | None
 
     async def to_its_end(self, agent: Agent[Any]) -> None:
-        outcomes, state = await self.run.go_on(), self.run.state
+        outcomes: Mapping[str, Outcome] | None = await self.run.go_on()
+        state = self.run.state
         given = prompt(self.run.work) if state is None else await RunState.from_json(agent, unpacked(state))
         while outcomes is not None:
             if isinstance(given, RunState):
