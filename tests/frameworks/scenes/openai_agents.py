@@ -540,7 +540,8 @@ def serving() -> None:
 
     async def play() -> None:
         async with scene.async_agent("reviewer") as baton:
-            work = asyncio.create_task(block(1)["work"](baton, thinking(planned(SHIP))))
+            ship = function_tool(lambda version: f"shipped {version}", name_override="ship")
+            work = asyncio.create_task(block(1)["work"](baton, thinking(planned(SHIP)), ship))
             await asyncio.to_thread(scene.until, lambda: scene.questions(task_id), "the question")
             scene.decide(task_id, {"ship": True})
             await asyncio.to_thread(scene.until, lambda: task_of(task_id)["state"] == "done", "the end")

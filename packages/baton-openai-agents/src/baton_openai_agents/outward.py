@@ -63,9 +63,9 @@ class _Remote(Model):
 @overload
 def colleague(at: AgentRun, agent: str, description: str, **more: Any) -> FunctionTool: ...
 @overload
-def colleague(at: AsyncBaton, agent: str, description: str, *, patience: float = 60.0, **more: Any) -> Agent[Any]: ...
+def colleague(at: AsyncBaton, agent: str, description: str, *, patience: float = 60, **more: Any) -> Agent[Any]: ...
 def colleague(
-    at: AgentRun | AsyncBaton, agent: str, description: str, *, patience: float = 60.0, **more: Any
+    at: AgentRun | AsyncBaton, agent: str, description: str, *, patience: float = 60, **more: Any
 ) -> FunctionTool | Agent[Any]:
     """Another agent, on Baton. In a claimed task a tool, which puts the run down until the colleague has ended. In any
     other program an agent for ``handoffs`` or, by its ``as_tool``, for ``tools``, whose work is the user's last message
@@ -79,11 +79,12 @@ def colleague(
 
         return waiting(at, f"hand_off_to_{agent.replace('-', '_')}", words, Brief, call)
 
-    def call_id(context: RunContextWrapper[Any], _agent: Agent[Any]) -> str:
-        return getattr(context, "tool_call_id", "")
-
-    remote = _Remote(at, agent, patience, more)
-    return Agent(name=agent, handoff_description=description, instructions=call_id, model=remote)
+    return Agent(
+        name=agent,
+        handoff_description=description,
+        instructions=lambda context, _agent: getattr(context, "tool_call_id", ""),
+        model=_Remote(at, agent, patience, more),
+    )
 
 
 def outcome_of(baton: AsyncBaton, *, patience: float = 60.0) -> FunctionTool:

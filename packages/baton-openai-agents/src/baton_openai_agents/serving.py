@@ -13,7 +13,7 @@ from typing import Any
 from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultStreaming, RunState, StreamEvent
 from agents.exceptions import AgentsException, MaxTurnsExceeded, ModelBehaviorError, ModelTimeoutError, UserError
 from agents.items import TResponseInputItem
-from agents.run import DEFAULT_MAX_TURNS, CallModelData, ModelInputData
+from agents.run import CallModelData, ModelInputData
 from pydantic_core import to_jsonable_python
 
 from baton_client import AsyncBaton, AsyncWork, Outcome
@@ -23,7 +23,7 @@ from baton_openai_agents.tools import MAY_BE_DONE, call_of, pausing
 
 logger = logging.getLogger(__name__)
 Make = Callable[[AgentRun], Agent[Any] | Awaitable[Agent[Any]]]
-OnEvent = Callable[[StreamEvent], object]
+OnEvent = Callable[[StreamEvent], object] | None
 Given = str | list[TResponseInputItem] | RunState[Any]
 
 
@@ -50,12 +50,7 @@ async def serve(
 
 
 async def run_claimed(
-    work: AsyncWork,
-    make: Make,
-    *,
-    on_event: OnEvent | None = None,
-    run_config: RunConfig | None = None,
-    max_turns: int | None = DEFAULT_MAX_TURNS,
+    work: AsyncWork, make: Make, *, on_event: OnEvent = None, run_config: RunConfig | None = None, max_turns: int = 10
 ) -> None:
     """Does one claimed task, or goes on with it, until it has ended or waits for others: then the claim is over.
     ``make``: returns the agent, a new one for each claim, whose tools it makes with the run; may be async.
@@ -64,11 +59,9 @@ async def run_claimed(
     run = AgentRun(work)
     made = make(run)
     agent = await made if inspect.isawaitable(made) else made
-    limits = [max_turns, (work.brief.get("budget") or {}).get("max_model_calls")]
-    most = min((each for each in limits if each is not None), default=None)
-    doing = _Doing(run, _configured(run, run_config or RunConfig()), most, on_event)
+    most = (work.brief.get("budget") or {}).get("max_model_calls") or max_turns
     try:
-        await doing.to_its_end(agent)
+        await _Doing(run, run_config or RunConfig(), min(most, max_turns), on_event).to_its_end(agent)
     except (AgentsException, Invalid) as error:
         is_late = isinstance(error, MaxTurnsExceeded | ModelTimeoutError)
         kind = "timeout" if is_late else "validation" if isinstance(error, Invalid) else "error"
@@ -76,39 +69,28 @@ async def run_claimed(
         await work.fail(f"{type(error).__name__}: {error}", kind=kind, retryable=again)
 
 
-def _configured(run: AgentRun, config: RunConfig) -> RunConfig:
-    """The program's settings, and: an unknown tool is told to the model; no model is called under a lost claim, be it
-    that of an agent which is another one's tool; the trace names the task."""
-    task, theirs = run.work.raw["task"], config.call_model_input_filter
+class _Doing(RunHooks[Any]):
+    """The program's settings hold, and: an unknown tool is told to the model; no model is called under a lost claim, be
+    it that of an agent which is another one's tool; the trace names the task."""
 
-    async def checked(data: CallModelData[Any]) -> ModelInputData:
-        run.check()
-        found = theirs(data) if theirs else data.model_data
+    def __init__(self, run: AgentRun, config: RunConfig, most: int, on_event: OnEvent) -> None:
+        self.run, self.most, self.on_event, self.filter = run, most, on_event, config.call_model_input_filter
+        task, self.has_ended = run.work.raw["task"], False
+        changed: dict[str, Any] = {"group_id": config.group_id or task["workflow_id"]}
+        changed["trace_metadata"] = {"baton_task_id": task["id"], **(config.trace_metadata or {})}
+        changed |= {"call_model_input_filter": self._checked, "tool_not_found_behavior": "return_error_to_model"}
+        self.config = dataclasses.replace(config, **changed)
+
+    async def _checked(self, data: CallModelData[Any]) -> ModelInputData:
+        self.run.check()
+        found = self.filter(data) if self.filter else data.model_data
         return await found if inspect.isawaitable(found) else found
-
-    changed: dict[str, Any] = {"call_model_input_filter": checked, "tool_not_found_behavior": "return_error_to_model"}
-    changed["group_id"] = config.group_id or task["workflow_id"]
-    changed["trace_metadata"] = {"baton_task_id": task["id"], **(config.trace_metadata or {})}
-    return dataclasses.replace(config, **changed)
-
-
-class _Watch(RunHooks[Any]):
-    def __init__(self, run: AgentRun) -> None:
-        self.run, self.has_ended = run, False
 
     async def on_tool_start(self, *_: Any) -> None:
         self.run.check()
 
     async def on_agent_end(self, *_: Any) -> None:
         self.has_ended = True
-
-
-@dataclasses.dataclass
-class _Doing:
-    run: AgentRun
-    config: RunConfig
-    max_turns: int | None
-    on_event: OnEvent | None
 
     async def to_its_end(self, agent: Agent[Any]) -> None:
         outcomes: Mapping[str, Outcome] | None = await self.run.go_on()
@@ -117,8 +99,8 @@ class _Doing:
         while outcomes is not None:
             if isinstance(given, RunState):
                 await self._decide(given, outcomes)
-            result, has_ended = await self._turn(agent, given)
-            if has_ended:
+            result = await self._turn(agent, given)
+            if self.has_ended:
                 await self._complete(result)
                 return
             given, outcomes = result.to_state(), {}
@@ -127,12 +109,9 @@ class _Doing:
             else:
                 await self.run.save(packed(given))
 
-    async def _turn(self, agent: Agent[Any], given: Given) -> tuple[RunResultStreaming, bool]:
-        context = None if isinstance(given, RunState) else dict(self.run.work.variables)
-        watch = _Watch(self.run)
-        result = Runner.run_streamed(
-            agent, given, context=context, max_turns=self.max_turns, hooks=watch, run_config=self.config
-        )
+    async def _turn(self, agent: Agent[Any], given: Given) -> RunResultStreaming:
+        new = None if isinstance(given, RunState) else dict(self.run.work.variables)
+        result = Runner.run_streamed(agent, given, context=new, max_turns=self.most, hooks=self, run_config=self.config)
         try:
             async for event in result.stream_events():
                 if event.type != "agent_updated_stream_event":
@@ -145,7 +124,7 @@ class _Doing:
             if isinstance(error, UserError) and error.__cause__ is not None:
                 raise error.__cause__ from None  # a tool's own
             raise
-        return result, watch.has_ended
+        return result
 
     async def _wait_for(self, state: RunState[Any]) -> Mapping[str, Outcome] | None:
         calls = []
@@ -181,7 +160,7 @@ class _Doing:
         nothing: dict[str, Any] = {name: [] for name in ("tools", "handoffs", "mcp_servers", "output_guardrails")}
         agent = result.last_agent.clone(output_type=list[str], model_settings=ModelSettings(), **nothing)
         for is_last in (False, True):
-            report, _ = await self._turn(agent, [*result.to_input_list(), {"role": "user", "content": asked}])
+            report = await self._turn(agent, [*result.to_input_list(), {"role": "user", "content": asked}])
             met = {each: evidence or False for each, evidence in zip(wanted, report.final_output, strict=False)}
             try:
                 await work.complete(output, met=met)
