@@ -47,7 +47,8 @@ class _Remote(Model):
         trace = get_current_trace()
         call = json.dumps([trace and trace.trace_id, self.agent, call_id, conversation], default=str)
         items: Any = ItemHelpers.input_to_new_input_list(conversation)
-        reason = next((each["content"] for each in reversed(items) if each.get("role") == "user"), "")
+        last = next((each["content"] for each in reversed(items) if each.get("role") == "user"), "")
+        reason = last if isinstance(last, str) else " ".join(part.get("text", "") for part in last)
         try:
             key = hashlib.sha256(call.encode()).hexdigest()
             task = await self.baton.hand_off(self.agent, reason, key=key, **self.more)
