@@ -29,8 +29,9 @@ class AgentRun(AsyncRun):
 
 def criteria(work: AsyncWork) -> list[str]:
     """Returns what the completion has to report on."""
-    wanted = (work.brief.get("expectations") or {}).get("deliverables") or []
-    return [each for deliverable in wanted for each in deliverable.get("acceptance_criteria") or []]
+    expected: dict[str, Any] = work.brief.get("expectations") or {}
+    wanted: list[dict[str, list[str]]] = expected.get("deliverables") or []
+    return [each for deliverable in wanted for each in deliverable.get("acceptance_criteria", [])]
 
 
 def numbered(lines: list[str]) -> str:

@@ -16,7 +16,7 @@ from agents.items import TResponseInputItem
 from agents.run import CallModelData, ModelInputData
 from pydantic_core import to_jsonable_python
 
-from baton_client import AsyncBaton, AsyncWork, Outcome
+from baton_client import AsyncBaton, AsyncWork, Call, Outcome
 from baton_client.errors import CriteriaUnreported, Invalid
 from baton_openai_agents.run import AgentRun, criteria, numbered, packed, prompt, unpacked
 from baton_openai_agents.tools import MAY_BE_DONE, call_of, pausing
@@ -59,9 +59,10 @@ async def run_claimed(
     run = AgentRun(work)
     made = make(run)
     agent = await made if inspect.isawaitable(made) else made
-    most = (work.brief.get("budget") or {}).get("max_model_calls") or max_turns
+    budget: dict[str, Any] = work.brief.get("budget") or {}
+    most = min(budget.get("max_model_calls") or max_turns, max_turns)
     try:
-        await _Doing(run, run_config or RunConfig(), min(most, max_turns), on_event).to_its_end(agent)
+        await _Doing(run, run_config or RunConfig(), most, on_event).to_its_end(agent)
     except (AgentsException, Invalid) as error:
         is_late = isinstance(error, MaxTurnsExceeded | ModelTimeoutError)
         kind = "timeout" if is_late else "validation" if isinstance(error, Invalid) else "error"
@@ -86,10 +87,10 @@ class _Doing(RunHooks[Any]):
         found = self.filter(data) if self.filter else data.model_data
         return await found if inspect.isawaitable(found) else found
 
-    async def on_tool_start(self, *_: Any) -> None:
+    async def on_tool_start(self, *_: Any, **_more: Any) -> None:
         self.run.check()
 
-    async def on_agent_end(self, *_: Any) -> None:
+    async def on_agent_end(self, *_: Any, **_more: Any) -> None:
         self.has_ended = True
 
     async def to_its_end(self, agent: Agent[Any]) -> None:
@@ -127,7 +128,7 @@ class _Doing(RunHooks[Any]):
         return result
 
     async def _wait_for(self, state: RunState[Any]) -> Mapping[str, Outcome] | None:
-        calls = []
+        calls: list[Call] = []
         for item in state.get_interruptions():
             try:
                 calls.append(call_of(item))

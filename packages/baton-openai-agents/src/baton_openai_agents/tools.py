@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from agents import FunctionTool, function_tool
 from agents.items import ToolApprovalItem
@@ -101,7 +101,7 @@ def parsed(arguments: str) -> dict[str, Any]:
     found: Any = json.loads(arguments)
     if not isinstance(found, dict):
         raise ValueError("The arguments have to be an object.")  # noqa: TRY004 - of a model, not of the program
-    return found
+    return cast("dict[str, Any]", found)
 
 
 def waiting(run: AgentRun, name: str, words: str, takes: type[M], call: Callable[[str, M], Call]) -> FunctionTool:
