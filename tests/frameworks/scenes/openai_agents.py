@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -336,8 +337,8 @@ async def _part() -> None:
 
 
 def effects_file() -> Path:
-    path = Path(os.environ.get("EFFECTS") or f"/tmp/effects-{os.getpid()}")
-    path.write_text("", encoding="utf-8")
+    path = Path(tempfile.mkdtemp(prefix="effects-")) / "effects"
+    path.touch()
     return path
 
 
