@@ -28,12 +28,12 @@ $(env)/uv.stamp: requirements/uv.txt
 	@$(env)/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/uv.txt
 	@touch $@
 
-# One environment per lock. $(1): its name
+# One environment per lock. $(1): its name, $(2): further options
 define environment
 	@echo "setup: $(1)"
 	@rm -rf $(env)/$(1)
 	@$(uv) venv --quiet --no-project --python $(env)/uv/bin/python $(env)/$(1)
-	@$(uv) pip install --quiet --require-hashes --only-binary :all: --python $(env)/$(1) -r requirements/$(1).txt
+	@$(uv) pip install --quiet --require-hashes --only-binary :all: $(2) --python $(env)/$(1) -r requirements/$(1).txt
 endef
 
 $(env)/dev.stamp: requirements/dev.txt $(env)/uv.stamp
@@ -66,10 +66,11 @@ $(env)/console.stamp: requirements/console.txt $(env)/uv.stamp
 	$(call environment,console)
 	@touch $@
 
+# Not by pyproject.toml, which leaves a framework out of the environment of tests.
 frameworks := openai-agents langgraph strands pydantic-ai
 
 $(frameworks:%=$(env)/%.stamp): $(env)/%.stamp: requirements/%.txt $(env)/uv.stamp
-	$(call environment,$*)
+	$(call environment,$*,--no-config)
 	@touch $@
 
 # In an environment of their own, which `make clean` leaves. pip can't do it: a bare Debian has none, and the system's refuses.
@@ -150,7 +151,7 @@ pictures: console-setup ## take the pictures of the console in docs/ anew, of ev
 
 # Never in CI: each framework comes from PyPI, in an environment of its own.
 frameworks: setup $(frameworks:%=$(env)/%.stamp) ## play each cell of docs/frameworks.md: every framework, and all pairs (OF=langgraph, SCENE=approval, KILLS=1000; WRITE=1)
-	@for name in $(frameworks); do $(bin)/mypy --python-executable $(env)/$$name/bin/python packages/baton-$$name/src \
+	@for name in $(frameworks); do $(bin)/mypy --follow-imports silent --python-executable $(env)/$$name/bin/python packages/baton-$$name/src \
 	  tests/frameworks/scenes/$$(echo $$name | tr - _)*.py || exit 1; done
 	@PYTHONPATH=tests $(bin)/python -m frameworks $(env) --of '$(OF)' --scene '$(SCENE)' --kills $(or $(KILLS),0) $(if $(WRITE),--write)
 
