@@ -25,6 +25,7 @@ from fuzz.door import Application, Door
 from fuzz.known import bindings, dictionaries
 from fuzz.links import linked_document
 from fuzz.premises import Premises
+from support.faults.soak import IS_WHOLE, thins
 from support.worlds.operations import Operation
 
 IS_LONG = "FUZZ_CASES" in os.environ
@@ -32,8 +33,9 @@ CASES = int(os.environ.get("FUZZ_CASES", "2"))
 SEQUENCES = CASES if IS_LONG else 10
 STEPS = 8
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
-# Of an operation's bounds, in the order of the document, every second one is tried. ``make fuzz`` tries all.
-BOUNDS_APART = 1 if IS_LONG else 2
+# Of an operation's bounds, in the order of the document, every fifth one is tried. ``make fuzz`` and ``make soak`` try
+# all.
+BOUNDS_APART = 1 if IS_LONG or IS_WHOLE else 5
 # 422: it may mean nothing here. The check `is_read_as_documented` sees to the rest.
 FIT_FOR_THE_ALLOWED = ["2xx", "401", "403", "404", "409", "422", "503"]
 FIT_FOR_THE_FORBIDDEN = ["400", "401", "403", "404", "405", "409", "413", "415", "422", "503"]
@@ -108,6 +110,7 @@ class Campaign:
             case.call_and_validate(additional_checks=CHECKS)
 
 
+@thins
 @cache
 def campaign() -> Campaign:
     return Campaign()
