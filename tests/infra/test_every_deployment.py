@@ -1,5 +1,5 @@
-"""The linter accepts the translated template of every combination of switches, in two kinds of regions, and under ``make
-soak`` in each; ``make check`` has it read template.yaml for each of them."""
+"""The linter accepts the translated template of every combination of switches, in two kinds of regions; under ``make
+soak`` in each kind. ``make check`` has it read template.yaml for each of them."""
 
 from __future__ import annotations
 
