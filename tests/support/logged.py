@@ -24,8 +24,10 @@ class Logged:
         named = logging.getLogger(logger)
         self._levels.setdefault(logger, named.level)
         named.setLevel(level)
+        if not named.propagate:  # its lines don't reach the root
+            named.addHandler(self._handler)
 
     def end(self) -> None:
-        logging.getLogger().removeHandler(self._handler)
-        for logger, level in self._levels.items():
+        for logger, level in {None: logging.getLogger().level, **self._levels}.items():
             logging.getLogger(logger).setLevel(level)
+            logging.getLogger(logger).removeHandler(self._handler)
