@@ -114,7 +114,7 @@ bench: setup ## measure: imports, capacity per verb, throughput, hot keys, round
 unexport PYTHONDONTWRITEBYTECODE
 pytest := $(bin)/python -m pytest
 covered := tests/unit tests/functions tests/contract
-with_sizes := $(covered) tests/faults tests/golden tests/infra tests/stack
+with_sizes := $(covered) tests/faults tests/fuzz tests/golden tests/infra tests/simulation tests/stack
 
 # Two workers more than cores: tests of the stack wait for its answers most of their time, and two workers have these.
 test: setup ## every test, the deployed stack's included
@@ -126,7 +126,7 @@ unit: setup ## rules and use cases, in less than a minute
 coverage: setup ## the gate: branches that unit, contract and function tests take
 	@$(pytest) $(covered) -m 'not slow' -n 2 --dist loadgroup --cov --cov-report=term $(PYTEST_ARGS)
 
-soak: setup ## the largest tests at their full size, which `make test` plays at a tenth
+soak: setup ## the largest tests at their full size, and all of what `make test` plays a part of
 	@SOAK=1 $(pytest) $(with_sizes) -m soak -n 2 --dist loadgroup --timeout=3600 $(PYTEST_ARGS)
 
 # Not part of `make test`: the judges come from npm at their first run.
