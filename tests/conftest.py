@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import signal
 import sys
@@ -19,7 +18,6 @@ from xdist.scheduler import LoadGroupScheduling
 
 from support.fakes.fake_dynamo.client import UNLAWFUL
 from support.faults.soak import has_sizes
-from support.logged import Logged
 from support.worlds.world import World
 
 HERE = Path(__file__).parent
@@ -36,7 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
     botocore.session.create_loader = cache(botocore.session.create_loader)
     gc.set_threshold(100_000, 20, 20)
     gc.disable()  # until all tests are there
-    logging.getLogger().addHandler(logging.NullHandler())  # else what nobody listens to is written to standard error
     hear_interrupts()
     measure_no_property()
 
@@ -139,13 +136,6 @@ def scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-
-
-@pytest.fixture
-def caplog() -> Iterator[Logged]:
-    logged = Logged()
-    yield logged
-    logged.end()
 
 
 @pytest.fixture

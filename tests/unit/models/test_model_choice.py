@@ -34,7 +34,6 @@ from baton.domain.errors import ModelAway, ModelRefuses, ModelThrottled
 from baton.ports.runs import ModelReply, ModelRequest, StopReason
 from support.fakes.dynamo import create_table
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal
-from support.logged import Logged
 from support.values.requests import a_request
 from tools.stack import deployment, local_model
 from tools.stack.background import StackError
@@ -533,7 +532,7 @@ def test_a_circuit_whose_change_cannot_be_kept_lets_calls_through(
 
 
 def test_nothing_of_a_request_or_a_key_is_logged_by_the_breaker(
-    dynamo_client: Any, circuit: str, caplog: Logged
+    dynamo_client: Any, circuit: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "aws_lambda_powertools")
     with FakeOpenAI().serving() as server:

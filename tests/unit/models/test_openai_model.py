@@ -26,7 +26,6 @@ from baton.ports.runs import ModelReply, StopReason
 from support.clock import FakeClock
 from support.fakes.fake_openai import KEY, FakeOpenAI, completion, refusal, tool_call
 from support.fakes.loopback import Canned, timed
-from support.logged import Logged
 from support.values.requests import ASK, TRANSLATE, a_request, assistant, call, result, thought, user
 
 
@@ -475,7 +474,9 @@ def test_refusals_of_any_form_are_refusals(server: FakeOpenAI, model: OpenAIComp
         model.converse(a_request())
 
 
-def test_the_key_is_in_no_log_and_no_error(server: FakeOpenAI, model: OpenAICompatibleModel, caplog: Logged) -> None:
+def test_the_key_is_in_no_log_and_no_error(
+    server: FakeOpenAI, model: OpenAICompatibleModel, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     server.then(refusal(401, code="invalid_api_key"))
     with pytest.raises(ModelRefuses, match="BATON_MODEL_KEY_SECRET") as refused:

@@ -16,7 +16,6 @@ from baton.domain.errors import (
 from baton.domain.settings.tracker_settings import TrackerSettings
 from baton.ports.tracker import TrackerProblem
 from support.fakes.notion_adapter import CLOSING, CREATE, TITLE_ONLY, NotionAdapter, always, page_fields, trouble_of
-from support.logged import Logged
 from tools.stand_ins.fake_notion import SELECT, Fault
 
 
@@ -47,7 +46,7 @@ def test_another_connections_change_isnt_ours(adapter: NotionAdapter) -> None:
     assert not adapter.tracker("globex").look(page.id).by_us
 
 
-def test_nothing_of_payloads_and_tokens_is_logged(adapter: NotionAdapter, caplog: Logged) -> None:
+def test_nothing_of_payloads_and_tokens_is_logged(adapter: NotionAdapter, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     adapter.fake.fault = always(Fault(400), "/v1/pages")
     trouble_of(adapter, CREATE)
