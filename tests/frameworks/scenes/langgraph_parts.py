@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -170,8 +169,4 @@ def process(play: str, **environment: str) -> subprocess.Popen[str]:
 
 def block(number: int) -> str:
     """Returns a Python block of LangGraph's part of the page."""
-    page = Path(__file__).with_name("langgraph.md")
-    if not page.exists():
-        return scene.block(number, "LangGraph")
-    found: list[str] = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return found[number]
+    return scene.block(number, "LangGraph")

@@ -36,9 +36,6 @@ from frameworks import scene
 
 CANNOT: dict[str, str] = {}
 TITLE = "OpenAI Agents SDK"
-SECTION = Path(__file__).with_suffix(".md")
-if SECTION.exists():  # until it is a part of the page
-    scene.PAGE = SECTION
 Make = Callable[[AsyncRun], Agent[Any]]
 
 

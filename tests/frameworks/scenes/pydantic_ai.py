@@ -55,9 +55,6 @@ def last(tool: str) -> Callable[[list[ModelMessage]], str]:
 
 def block(number: int) -> dict[str, Any]:
     """What a block of the page defines."""
-    own = Path(__file__).with_suffix(".md")
-    if own.exists():
-        scene.PAGE = own
     names: dict[str, Any] = {}
     exec(scene.block(number, "Pydantic AI"), names)
     return names

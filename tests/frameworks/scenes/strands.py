@@ -30,9 +30,6 @@ CANNOT: dict[str, str] = {}
 Turn = str | list[tuple[str, dict[str, Any]]]
 Factory = Callable[[Run], Agent]
 LEASE_SECONDS = 15  # the shortest
-PAGE = Path(__file__).with_suffix(".md")
-if not scene.PAGE.exists() or "\n## Strands\n" not in scene.PAGE.read_text(encoding="utf-8"):
-    scene.PAGE = PAGE
 
 
 class Scripted(Model):
