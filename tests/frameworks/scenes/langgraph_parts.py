@@ -77,7 +77,7 @@ class Scripted(BaseChatModel):
     calls: list[int]
 
     def __init__(self, *turns: Turn) -> None:
-        super().__init__(turns=turns, calls=[])  # type: ignore[call-arg]
+        super().__init__(turns=turns, calls=[])
 
     @property
     def _llm_type(self) -> str:
