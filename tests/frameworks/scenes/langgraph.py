@@ -123,7 +123,14 @@ def hostile_model() -> None:
 
     once(make)
     assert ended(task_id) == "enough"
-    for words in ("rm_rf!: Error", "ship!: ", "unknown_agent", "too long", "2000", "reason: Field required"):
+    for words in (
+        "rm_rf!: Error",
+        "ship!: ",
+        "unknown_agent",
+        "ask_people!: Baton refuses it",
+        "2000",
+        "reason: Field required",
+    ):
         assert words in heard[0], (words, heard[0][:3000])
     assert DONE == ["counted a", "counted a"], DONE
     assert scene.questions(task_id) == []

@@ -29,6 +29,7 @@ from frameworks.scenes.langgraph_parts import (
     ended,
     handoffs,
     once,
+    said,
     told,
 )
 
@@ -60,8 +61,8 @@ def impatient() -> None:
     with scene.agent("scout") as baton:
         tools = [colleague(baton, "reviewer", "Reviews code", patience=0.2), outcome_of(baton)]
         agent = create_agent(Scripted(asks(("hand_off_to_reviewer", {"reason": "Later"})), later, told), tools)
-        said = agent.invoke(GO)["messages"][-1].text
-    assert said == "outcome_of: late", said
+        last = agent.invoke(GO)["messages"][-1].text
+    assert last == f"outcome_of: {said('late')}", last
 
 
 def durable() -> None:
@@ -77,8 +78,8 @@ def durable() -> None:
         graph().invoke(GO, config)
         assert len(resume_when_done(graph(), config, baton, seconds=0)["messages"]) == 2, "it isn't done yet"
         done_by("reviewer", "signed")
-        said = resume_when_done(graph(), config, baton)["messages"][-1].text
-    assert said == "hand_off_to_reviewer: signed", said
+        last = resume_when_done(graph(), config, baton)["messages"][-1].text
+    assert last == f"hand_off_to_reviewer: {said('signed')}", last
     assert handoffs("Durable") == 1
 
 

@@ -19,6 +19,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph.message import add_messages
 
 from baton_client import Run, operations
+from baton_client.briefing import as_data
 from baton_langgraph import ask_people, colleague, gated, run_claimed
 from frameworks import scene
 
@@ -48,12 +49,6 @@ def count(what: str) -> str:
     return DONE[-1]
 
 
-@tool("count")
-async def count_in_tasks(what: str) -> str:
-    """Counts."""
-    return str(await count.ainvoke({"what": what}))
-
-
 def agent_of(*turns: Turn, tools: Any = (), **more: Any) -> Callable[[Run], Any]:
     """Returns a factory of agents with a colleague, people, and a tool that people approve."""
 
@@ -77,7 +72,8 @@ class Scripted(BaseChatModel):
     calls: list[int]
 
     def __init__(self, *turns: Turn) -> None:
-        super().__init__(turns=turns, calls=[])
+        fields: Any = {"turns": turns, "calls": []}
+        super().__init__(**fields)
 
     @property
     def _llm_type(self) -> str:
@@ -112,6 +108,11 @@ def told(messages: list[BaseMessage]) -> str:
     last = max(number for number, each in enumerate(messages) if isinstance(each, AIMessage))
     said = [each for each in messages[last:] if isinstance(each, ToolMessage)]
     return "; ".join(f"{each.name}{'!' if each.status == 'error' else ''}: {each.text}" for each in said)
+
+
+def said(output: Any) -> str:
+    """Returns what a model is told of a colleague's output."""
+    return as_data("what it said", output)
 
 
 def begun(reason: str = "Release 1.2", **more: Any) -> str:

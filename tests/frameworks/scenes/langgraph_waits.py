@@ -26,11 +26,11 @@ from frameworks.scenes.langgraph_parts import (
     asks,
     begun,
     count,
-    count_in_tasks,
     done_by,
     ended,
     once,
     process,
+    said,
     told,
     waits,
 )
@@ -43,7 +43,7 @@ def waits_for_colleague() -> None:
     waits(task_id)
     done_by("tester", {"passed": 3})
     once(make)
-    assert ended(task_id) == 'hand_off_to_tester: {"passed": 3}'
+    assert ended(task_id) == f"hand_off_to_tester: {said({'passed': 3})}"
     within_another_graph()
 
 
@@ -57,11 +57,11 @@ def within_another_graph() -> None:
         return StateGraph(Own).add_node("agent", agent(run)).add_edge(START, "agent").compile()
 
     once(make)
-    for said in ("first", "second"):
+    for output in ("first", "second"):
         waits(task_id)
-        done_by("tester", said)
+        done_by("tester", output)
         once(make)
-    assert ended(task_id) == "hand_off_to_tester: second"
+    assert ended(task_id) == f"hand_off_to_tester: {said('second')}"
     assert DONE == ["counted files"], DONE
 
 
@@ -114,22 +114,22 @@ def several_at_once() -> None:
     make = agent_of(asks(*THREE), told, tools=[count])
     saver = InMemorySaver()  # as a durable one of the user's own would be
     all_three(make)
-    all_three(agent_of(asks(*THREE), told, tools=[count_in_tasks]), in_tasks=True)
     all_three(agent_of(asks(*THREE), told, tools=[count], checkpointer=saver))
 
 
-def all_three(make: Any, **how: Any) -> None:
+def all_three(make: Any) -> None:
     DONE.clear()
     task_id = begun()
-    once(make, **how)
+    once(make)
     waits(task_id)
     assert DONE == ["counted files"], DONE
     done_by("tester", "passed")
-    once(make, **how)  # nobody has decided yet
+    once(make)  # nobody has decided yet
     waits(task_id)
     scene.decide(task_id, {"ship": True, "Which branch?": "main"})
-    once(make, **how)
-    assert ended(task_id) == "hand_off_to_tester: passed; ship: shipped 1.2; ask_people: main; count: counted files"
+    once(make)
+    others = "ship: shipped 1.2; ask_people: main; count: counted files"
+    assert ended(task_id) == f"hand_off_to_tester: {said('passed')}; {others}"
     assert DONE == ["counted files", "shipped 1.2"], DONE
 
 

@@ -1,36 +1,32 @@
 """How a graph waits for others: a node interrupts it, and is run again with what came of it."""
 
-import asyncio
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ToolCallRequest
 from langchain.messages import ToolMessage
 from langchain.tools import BaseTool, ToolException, tool
 from langgraph.constants import END
-from langgraph.graph.state import CompiledStateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
 from baton_client import Call, Misused, Outcome, Run
 
 CALL = "baton_call"
-MOST_CHARACTERS = 50_000  # of a call: it is kept beside the state, in a checkpoint of 256 KiB
 BEGUN = "An earlier attempt began it and died: it may have been done. Look. If it wasn't, ask again by a new call."
-Graph = CompiledStateGraph[Any, Any, Any, Any]
 Result = ToolMessage | Command[Any]
 
 
 def paused(call: Call) -> Outcome:
     """Interrupts the graph until the call has an outcome. The node is run again then, up to here: do nothing before.
-    Raises ``ToolException`` for a call that is too long, and ``Misused`` for another call's outcome."""
-    if len(json.dumps(asdict(call), default=str)) > MOST_CHARACTERS:
-        raise ToolException(f"This call is too long: it has more than {MOST_CHARACTERS:,} characters. Say less.")
+    Raises ``ToolException`` if what came of it isn't good, and ``Misused`` for another call's outcome."""
     outcome = Outcome(**interrupt({CALL: asdict(call)}))
     if outcome.call_id != call.call_id:  # LangGraph tells the interrupts of one node apart by their order alone
         raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
+    if not outcome.is_good:
+        raise ToolException(outcome.said)
     return outcome
 
 
@@ -55,35 +51,19 @@ class gated(AgentMiddleware[Any, Any, Any]):  # noqa: N801 - as the other adapte
         return f"gated {' '.join(self._names)}"  # no two middlewares may have one name
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        passed = self._passed(request)
-        return passed if isinstance(passed, ToolMessage) else _noted(request, passed, handler(passed))
-
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
-    ) -> Result:
-        passed = await asyncio.to_thread(self._passed, request)
-        return passed if isinstance(passed, ToolMessage) else _noted(request, passed, await handler(passed))
-
-    def _passed(self, request: ToolCallRequest) -> ToolCallRequest | ToolMessage:
-        """Returns what may be done, or what the model is told in place of it."""
         call, wanted = request.tool_call, request.tool
         if wanted is None or call["name"] not in self._names:
-            return request
+            return handler(request)
+        refusal = partial(ToolMessage, name=call["name"], tool_call_id=call["id"], status="error")
         try:
             if isinstance(schema := wanted.tool_call_schema, type) and issubclass(schema, BaseModel):
                 schema.model_validate(call["args"])  # nobody is asked about a call that can't be done
             outcome = paused(Call.approve(str(call["id"]), call["name"], call["args"], **self._more))
-            if outcome.is_good and self._run.begin(outcome):
-                return request.override(tool_call={**call, "args": dict(outcome.value)})
-            why = BEGUN if outcome.is_good else outcome.said
         except (ToolException, ValidationError) as error:
-            why = str(error)
-        return ToolMessage(why, name=call["name"], tool_call_id=call["id"], status="error")
-
-
-def _noted(asked: ToolCallRequest, done: ToolCallRequest, result: Result) -> Result:
-    """The model's own message has the arguments that it asked for."""
-    arguments = done.tool_call["args"]
-    if arguments == asked.tool_call["args"] or not isinstance(result, ToolMessage):
+            return refusal(str(error))
+        if not self._run.begin(outcome):
+            return refusal(BEGUN)
+        result = handler(request.override(tool_call={**call, "args": dict(outcome.value)}))
+        if isinstance(result, ToolMessage) and outcome.value != call["args"]:  # the model's own message has its own
+            result.content = f"A person changed the arguments to {outcome.value}.\n{result.text}"
         return result
-    return result.model_copy(update={"content": f"A person changed the arguments to {arguments}.\n{result.text}"})

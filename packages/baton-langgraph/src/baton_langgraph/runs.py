@@ -1,36 +1,94 @@
-"""A graph that does claimed tasks."""
+"""A graph that does claimed tasks: its run, its state in their checkpoints, and its report."""
 
-import asyncio
+import base64
 import json
 import logging
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, cast
 
 from langchain.messages import HumanMessage
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.errors import GraphRecursionError
+from langgraph.graph.state import CompiledStateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, Interrupt
+from pydantic import BaseModel, Field
+from pydantic_core import to_jsonable_python
 
 from baton_client import Baton, Call, ClaimLost, Misused, Outcome, Run, Work
+from baton_client.briefing import criteria_of, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
-from baton_langgraph.pauses import CALL, Graph
-from baton_langgraph.saver import BatonSaver
-from baton_langgraph.texts import criteria, fields_of, prompt, result
+from baton_langgraph.pauses import CALL
 
-Make = Callable[[Run], Graph]
-Seen = Callable[[Any], object] | None
+FORM = "langgraph/1"
+Make = Callable[[Run], CompiledStateGraph[Any, Any, Any, Any]]
+Seen = Callable[[Any], object]
 
 
-def serve(baton: Baton, agent: str, make: Make, *, on_event: Seen = None, in_tasks: bool = False, **more: Any) -> None:
+class Met(BaseModel):
+    criterion: str = Field(description="The acceptance criterion, word for word.")
+    met: bool
+    evidence: str = Field(description="What shows it.")
+
+
+class Report(BaseModel):
+    """The end of the work, with a word on each acceptance criterion."""
+
+    output: str = Field(description="What came of the work.")
+    met: list[Met] = Field(description="One for each acceptance criterion; empty if there is none.")
+
+
+class BatonSaver(InMemorySaver):
+    """The checkpointer of one run. Each step that is over is saved in Baton: the thread's newest checkpoint, with its
+    pending writes. ``types``: the classes in the graph's state that aren't LangChain's own. Of a class that isn't named
+    comes plain data back: what other workers wrote constructs nothing else."""
+
+    def __init__(self, run: Run, types: Iterable[type[Any]] = ()) -> None:
+        serde = JsonPlusSerializer(allowed_msgpack_modules=[Met, Report, *types])
+        super().__init__(serde=serde)  # pyright: ignore[reportUnknownMemberType]
+        self._run, self._thread = run, run.work.task_id
+        thread: Any = fields_of(run.state).get(FORM)
+        kept: Any = self.serde.loads_typed(("msgpack", zlib.decompress(base64.b64decode(thread)))) if thread else {}
+        for ns, (checkpoint, metadata, pending) in kept.items():
+            at = super().put(self._at(ns), checkpoint, metadata, checkpoint["channel_versions"])
+            for writer in {task_id for task_id, _, _ in pending}:  # its writes are numbered by their order
+                self.put_writes(at, [(where, value) for task_id, where, value in pending if task_id == writer], writer)
+
+    def put(self, config: RunnableConfig, checkpoint: Any, metadata: Any, new_versions: Any) -> RunnableConfig:
+        kept = super().put(config, checkpoint, metadata, new_versions)
+        # Not for a subgraph's step: what the run waited for is needed until the step around it is over.
+        if not config.get("configurable", {}).get("checkpoint_ns"):
+            self._run.save(self.dump())
+        return kept
+
+    def dump(self) -> dict[str, str]:
+        """Returns the thread as JSON: its newest checkpoint, and of subgraphs those that are still needed."""
+        newest = {ns: self.get_tuple(self._at(ns)) for ns in list(self.storage[self._thread])}
+        root = (top := newest.get("")) and top.checkpoint["id"]
+        kept = {
+            ns: (each.checkpoint, each.metadata, each.pending_writes)
+            for ns, each in newest.items()
+            if each and (":" not in ns or each.metadata.get("parents", {}).get("") == root)
+        }
+        return {FORM: base64.b64encode(zlib.compress(self.serde.dumps_typed(kept)[1])).decode()}
+
+    def _at(self, ns: str) -> RunnableConfig:
+        return {"configurable": {"thread_id": self._thread, "checkpoint_ns": ns}}
+
+
+def serve(baton: Baton, agent: str, make: Make, *, on_event: Seen | None = None, **more: Any) -> None:
     """Claims the agent's tasks, and has each done by the graph that ``make`` returns. ``more``: ``concurrency``,
     ``idle_seconds``, ``lease_seconds`` and ``worker`` of ``baton.work``."""
 
     def do(work: Work) -> None:
         try:
             with work:
-                run_claimed(work, make, on_event=on_event, in_tasks=in_tasks)
+                run_claimed(work, make, on_event=on_event)
         except Exception:  # no task ends its worker
             logging.getLogger(__name__).exception("a task isn't done", extra={"task_id": work.task_id})
 
@@ -42,12 +100,12 @@ def serve(baton: Baton, agent: str, make: Make, *, on_event: Seen = None, in_tas
                 pool.submit(do, work)
 
 
-def run_claimed(work: Work, make: Make, *, on_event: Seen = None, in_tasks: bool = False) -> None:
+def run_claimed(work: Work, make: Make, *, on_event: Seen | None = None) -> None:
     """Does one claimed task, as far as it goes: to its end, or until others have to decide. Raises ``ClaimLost``.
-    ``on_event`` gets the graph's own stream: ``(mode, chunk)``. ``in_tasks``: the graph has coroutines."""
+    ``on_event`` gets the graph's own stream: ``(mode, chunk)``."""
     run = Run(work)
     try:
-        _Thread(run, make(run), on_event, in_tasks).do()
+        _Thread(run, make(run), on_event).do()
     except (GraphRecursionError, Invalid) as error:  # as of a state that is too large: it will be so again
         work.fail(f"{error}", kind="validation" if isinstance(error, Invalid) else "error")
 
@@ -58,11 +116,10 @@ class _Thread(BaseCallbackHandler):
 
     raise_error = run_inline = True
 
-    def __init__(self, run: Run, graph: Graph, on_event: Seen, in_tasks: bool) -> None:
-        self._run, self._on_event, self._in_tasks = run, on_event, in_tasks
-        self._graph: Any = graph
-        if not self._graph.checkpointer:  # else it is durable, and only the thread's id is saved
-            self._graph = graph.copy({"checkpointer": BatonSaver(run)})
+    def __init__(self, run: Run, graph: Any, on_event: Seen | None) -> None:
+        self._run, self._on_event = run, on_event
+        # With a checkpointer of its own it is durable, and only the thread's id is saved.
+        self._graph = graph if graph.checkpointer else graph.copy({"checkpointer": BatonSaver(run)})
         ids = {"baton_task": run.work.task_id, "baton_workflow": run.work.raw["task"]["workflow_id"]}
         self._at: Any = {"configurable": {"thread_id": run.work.task_id}, "callbacks": [self], "metadata": ids}
         modes = ["updates", "messages", "custom"] if on_event else ["updates"]
@@ -77,7 +134,7 @@ class _Thread(BaseCallbackHandler):
             if now.created_at is None:
                 if run.state is not None:
                     raise Misused("the thread is gone", "the checkpointer doesn't have it", "take a durable one")
-                self._play({**work.variables, "messages": [HumanMessage(prompt(work))]})
+                self._play({**work.variables, "messages": [HumanMessage(prompt_of(work))]})
             elif known:
                 self._play(Command(resume=known))
             elif now.interrupts:
@@ -86,33 +143,22 @@ class _Thread(BaseCallbackHandler):
             elif now.next:  # a process has died in the middle
                 self._play(None)
             else:
-                output, verification = result(now.values, criteria(work))
+                output, reports = _result(now.values, criteria_of(work))
                 try:
-                    work.complete(output, verification=verification)
+                    work.complete(output, verification={"acceptance_criteria_met": reports})
+                    outcomes = None
                 except CriteriaUnreported as missing:
                     if is_told or "messages" not in now.values:
                         raise
                     is_told = True
                     self._play({"messages": [HumanMessage(f"This isn't the end yet. {missing}")]})
-                else:
-                    return
 
     def _play(self, begin: Any) -> None:
         """Plays the graph to its end, or to its next interrupts. A step is saved before the next one begins."""
-        if self._in_tasks:
-            asyncio.run(self._play_in_tasks(begin))
-            return
         for event in self._graph.stream(begin, self._at, **self._how):
-            self._seen(event)
-
-    async def _play_in_tasks(self, begin: Any) -> None:
-        async for event in self._graph.astream(begin, self._at, **self._how):
-            self._seen(event)
-
-    def _seen(self, event: Any) -> None:
-        self._must_be_held()
-        if self._on_event:
-            self._on_event(event)
+            self._must_be_held()
+            if self._on_event:
+                self._on_event(event)
 
     def _must_be_held(self, *_: Any, **__: Any) -> None:
         if self._run.lost:
@@ -133,3 +179,20 @@ def _given(pause: Interrupt, outcome: Outcome) -> Any:
     if ours := fields_of(pause.value).get(CALL):
         return asdict(replace(outcome, call_id=ours["call_id"]))
     return outcome.value if outcome.is_good else outcome.said
+
+
+def _result(values: Any, wanted: list[str]) -> tuple[Any, list[Any]]:
+    """Returns the output as JSON, and the reports on criteria. ``values``: what the graph has at its end. Its
+    ``structured_response`` counts, else the last message if it isn't ours, else the rest; ``met`` has the reports."""
+    state = fields_of(values)
+    found, messages = state.get("structured_response"), state.get("messages")
+    if found is None and messages and messages[-1].type != "human":
+        return str(messages[-1].text), []
+    rest: Any = {name: value for name, value in state.items() if name != "messages"} if state else values
+    output: Any = to_jsonable_python(rest if found is None else found, fallback=str)
+    reports: list[Any] = [each for each in fields_of(output).pop("met", None) or () if each["criterion"] in wanted]
+    return (output["output"] if fields_of(output).keys() == {"output"} else output), reports
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
