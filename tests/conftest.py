@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import botocore.session
@@ -18,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 
 from support.fakes.fake_dynamo.client import UNLAWFUL
-from support.faults import soak
+from support.faults.soak import has_sizes
 from support.worlds.world import World
 
 HERE = Path(__file__).parent
@@ -34,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_once(config)
     botocore.session.create_loader = cache(botocore.session.create_loader)
     gc.set_threshold(100_000, 20, 20)
+    gc.disable()  # until all tests are there
     hear_interrupts()
     measure_no_property()
 
@@ -65,6 +65,7 @@ def pytest_collection_finish() -> None:
     """12,000 tests stay until the end: the collector needn't walk over them again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 class Scheduling(LoadGroupScheduling):  # type: ignore[misc] # it has no types
@@ -90,10 +91,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     to that, too."""
     for item in items:
         item.add_marker(tier_of(item))
-        if isinstance(item, pytest.Function) and has_sizes(item.module):
+        if isinstance(item, pytest.Function) and _has_sizes(item.module):
             item.add_marker("soak")
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: TURNS.get(tier_of(item), len(TURNS)))
+
+
+_has_sizes = cache(has_sizes)
 
 
 def tier_of(item: pytest.Item) -> str:
@@ -121,12 +125,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def step_back() -> None:
     """Once, and for good: a worker that has left the stack's tests gets no more of them."""
     os.nice(5)
-
-
-@cache
-def has_sizes(module: ModuleType) -> bool:
-    names = ("scaled", "spread")
-    return "IS_WHOLE" in vars(module) or any(vars(module).get(name) is getattr(soak, name) for name in names)
 
 
 @pytest.fixture(autouse=True)

@@ -40,7 +40,7 @@ TOO_LONG = (
 )
 # What it says of capacity isn't what is documented.
 UNTRUE = ("test_a_write_costs_what_is_documented",)
-globals().update(contract(most_cases=1, without=(*UNTRUE, *TOO_LONG), every=4))
+globals().update(contract(most_cases=1, without=(*UNTRUE, *TOO_LONG), every=8))
 _numbers = count()
 
 

@@ -14,6 +14,7 @@ from baton.services.access.issue_token import revoke_token
 from baton.services.bell.listen import begin_listening, make_ticket, use_ticket, what_is_due
 from baton.services.tasks.approve_task import approve_task
 from support.faults.choke_point import Crash, at_call, from_call, no_fault
+from support.faults.soak import crossed
 from support.published import bell_records
 from support.worlds.bell_room import HUMAN, BellRoom
 from support.worlds.rig import Rig
@@ -72,8 +73,7 @@ class Night:
 CALLS = Night().calls()
 
 
-@pytest.mark.parametrize("number", range(1, CALLS + 1))
-@pytest.mark.parametrize("fault", DEATHS)
+@pytest.mark.parametrize(("number", "fault"), crossed(range(1, CALLS + 1), DEATHS))
 def test_a_batch_that_died_is_rung_by_its_next_try(number: int, fault: str) -> None:
     night = Night()
     assert isinstance(night.broken(number, fault), Crash)
@@ -81,8 +81,7 @@ def test_a_batch_that_died_is_rung_by_its_next_try(number: int, fault: str) -> N
     night.check()
 
 
-@pytest.mark.parametrize("number", range(1, CALLS + 1))
-@pytest.mark.parametrize("fault", LOST)
+@pytest.mark.parametrize(("number", "fault"), crossed(range(1, CALLS + 1), LOST))
 def test_a_lost_reply_or_a_busy_moment_is_gone_over(number: int, fault: str) -> None:
     night = Night()
     if night.broken(number, fault) is not None:

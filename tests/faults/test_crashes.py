@@ -16,6 +16,7 @@ from baton.services.claims.claim_task import claim_next
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.steps.claims.take_task import Claimer
 from support.faults.choke_point import Crash, at_call, no_fault
+from support.faults.soak import crossed, spread
 from support.worlds.processes import LEASE_SECONDS, VISIBILITY_SECONDS, Processes
 from support.worlds.rig import Rig
 from support.worlds.world import agent, direction_now, human, marker_body
@@ -86,7 +87,7 @@ def is_seen(task: Task) -> bool:
 def survive(
     repeatable: RepeatableAct, then: Act, promise: Callable[[Processes, Any, str], None], *, reads: bool
 ) -> None:
-    for number, fault, operation in repeatable.points(reads=reads):
+    for number, fault, operation in spread(repeatable.points(reads=reads), 3):
         processes = repeatable.again()
         processes.plan = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"
@@ -148,8 +149,7 @@ ASKING: dict[str, Callable[[Processes, Act], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", CREATIONS)
-@pytest.mark.parametrize("asking", ASKING)
+@pytest.mark.parametrize(("kind", "asking"), crossed(list(CREATIONS), list(ASKING)))
 def test_a_create_that_dies_anywhere(kind: str, asking: str) -> None:
     act = CREATIONS[kind]
 
@@ -193,8 +193,7 @@ DELIVERIES: dict[str, Act] = {
 }
 
 
-@pytest.mark.parametrize("waiting", [one_waits, two_wait])
-@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize(("waiting", "delivery"), crossed([one_waits, two_wait], list(DELIVERIES)))
 def test_process_task_that_dies_anywhere(waiting: Act, delivery: str) -> None:
     def promise(processes: Processes, _: Any, where: str) -> None:
         assert {task.state for task in processes.tasks()} == {"done"}, where
@@ -240,7 +239,7 @@ SWEEPS: dict[str, Act] = {
 }
 
 
-ALONE = [(due, again) for due in (lease_ran_out, notice_was_lost, nobody_took_it) for again in SWEEPS]
+ALONE = crossed([lease_ran_out, notice_was_lost, nobody_took_it], list(SWEEPS))
 
 
 @pytest.mark.parametrize(("due", "again"), [*ALONE, (all_of_it, FIRST)])

@@ -28,6 +28,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks, die
 from support.faults.choke_point import Crash
+from support.faults.soak import crossed
 from support.worlds.team import HeldTask, StoppedHandoff, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -256,8 +257,7 @@ AFTERWARDS: dict[str, Callable[[RepeatableHandoff], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("afterwards", AFTERWARDS)
-@pytest.mark.parametrize("name", HANDOFF_CASES)
+@pytest.mark.parametrize(("name", "afterwards"), crossed(list(HANDOFF_CASES), list(AFTERWARDS)))
 def test_it_dies_anywhere(name: str, afterwards: str) -> None:
     repeatable = RepeatableHandoff(HANDOFF_CASES[name])
     team, store = repeatable.team, repeatable.store

@@ -22,7 +22,7 @@ from baton.services.alerts.handle_alert import resolve_alert
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.end_task import cancel_task
 from support.faults.choke_point import at_call, comes_first, from_call, no_fault
-from support.faults.soak import IS_WHOLE
+from support.faults.soak import crossed, spread
 from support.worlds.rig import Rig
 from support.worlds.use_cases import AUDITOR, USE_CASES, UseCase, fingerprint, plain
 from support.worlds.world import World, human
@@ -79,26 +79,27 @@ def same(found: Any, expected: Any, where: str) -> None:
 def test_one_fault_at_any_call_is_not_noticed(name: str) -> None:
     repeatable = RepeatableUseCase(USE_CASES[name])
     expected, calls = repeatable.undisturbed()
-    for number, operation in enumerate(calls, 1):
-        for fault in WRITE_FAULTS if operation in WRITES else READ_FAULTS:
-            repeatable.again()
-            repeatable.rig.choked.plan = at_call(number, fault)
-            where = f"{fault} at call {number}, {operation}"
-            answer = repeatable.act()
-            same(repeatable.outcome(answer), expected, where)
-            repeatable.check_trails()
+    points = [
+        (number, operation, fault)
+        for number, operation in enumerate(calls, 1)
+        for fault in (WRITE_FAULTS if operation in WRITES else READ_FAULTS)
+    ]
+    for number, operation, fault in spread(points, 3):
+        repeatable.again()
+        repeatable.rig.choked.plan = at_call(number, fault)
+        where = f"{fault} at call {number}, {operation}"
+        answer = repeatable.act()
+        same(repeatable.outcome(answer), expected, where)
+        repeatable.check_trails()
 
 
-@pytest.mark.parametrize("fault", STAYING_FAULTS)
-@pytest.mark.parametrize("name", USE_CASES)
+@pytest.mark.parametrize(("name", "fault"), crossed(list(USE_CASES), STAYING_FAULTS))
 def test_a_fault_that_stays_is_busy_and_the_repeat_gets_the_first_answer(name: str, fault: str) -> None:
-    """From each call on one of the faults; under ``make soak``, from each on each."""
     case = USE_CASES[name]
     repeatable = RepeatableUseCase(case)
     untouched = fingerprint(repeatable.rig)
     expected, calls = repeatable.undisturbed()
-    first, step = (1, 1) if IS_WHOLE else (1 + STAYING_FAULTS.index(fault), len(STAYING_FAULTS))
-    for number in range(first, len(calls) + 1, step):
+    for number in spread(range(1, len(calls) + 1), 2):
         repeatable.again()
         repeatable.rig.choked.plan = from_call(number, fault)
         where = f"{fault} from call {number} on, {calls[number - 1]}"

@@ -308,14 +308,14 @@ def die_at(repeatable: RepeatableRun, number: int, fault: str, where: str) -> Ru
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_run_that_dies_anywhere(name: str) -> None:
-    """At every twelfth call, and at each under ``make soak``."""
+    """At every twelfth call, before one and after the next, and before and after each under ``make soak``."""
     repeatable = RepeatableRun(SCENARIOS[name])
     wanted, made = repeatable.undisturbed()
     assert {"converse", "commit", "read_for_claim"} <= set(made)
-    for number, operation in spread(list(enumerate(made, 1)), 12):
-        for fault in ("crash_before", "crash_after"):
-            where = f"{fault} at call {number}, {operation}"
-            assert die_at(repeatable, number, fault, where).shape() == wanted, where
+    points = [(*each, fault) for each in enumerate(made, 1) for fault in ("crash_before", "crash_after")]
+    for number, operation, fault in spread(points, 25):
+        where = f"{fault} at call {number}, {operation}"
+        assert die_at(repeatable, number, fault, where).shape() == wanted, where
 
 
 @pytest.mark.parametrize("name", ["a plain answer", "a checkpoint, then an answer"])
@@ -323,10 +323,9 @@ def test_a_run_that_dies_on_a_table(name: str) -> None:
     """After each call that leaves a mark outside: dying around a reading is dying after the mark before it."""
     repeatable = RepeatableRun(SCENARIOS[name], Rig())
     wanted, made = repeatable.undisturbed()
-    for number, operation in enumerate(made, 1):
-        if operation not in READS:
-            where = f"crash_after call {number}, {operation}"
-            assert die_at(repeatable, number, "crash_after", where).shape() == wanted, where
+    for number, operation in spread([each for each in enumerate(made, 1) if each[1] not in READS], 3):
+        where = f"crash_after call {number}, {operation}"
+        assert die_at(repeatable, number, "crash_after", where).shape() == wanted, where
 
 
 def overtaken_at(processes: RunProcesses, number: int) -> Callable[[int, str], None]:
@@ -345,7 +344,7 @@ def overtaken_at(processes: RunProcesses, number: int) -> Callable[[int, str], N
 def test_a_run_that_is_overtaken_anywhere_calls_nothing_twice(name: str) -> None:
     repeatable = RepeatableRun(SCENARIOS[name])
     _, made = repeatable.undisturbed()
-    for number, operation in spread(list(enumerate(made, 1)), 6):
+    for number, operation in spread(list(enumerate(made, 1)), 12):
         processes = repeatable.again()
         processes.faults = overtaken_at(processes, number)
         processes.play()
@@ -354,7 +353,7 @@ def test_a_run_that_is_overtaken_anywhere_calls_nothing_twice(name: str) -> None
         check(processes, repeatable.scenario, f"overtaken at call {number}, {operation}")
 
 
-@pytest.mark.parametrize("seed", range(scaled(100)))
+@pytest.mark.parametrize("seed", range(scaled(100, 20)))
 def test_a_run_that_dies_again_and_again(seed: int) -> None:
     """However often it dies, each death costs one reply at most, and a task is done or a human sees it."""
     dice = random.Random(seed)
@@ -396,9 +395,8 @@ def test_a_reply_that_is_lost_anywhere_is_not_noticed(name: str, fault: str, rea
     """Of the table or the queue: nothing is paid for twice, and all ends alike, without the sweeper."""
     repeatable = RepeatableRun(SCENARIOS[name], Rig())
     wanted, made = repeatable.undisturbed()
-    for number, operation in enumerate(made, 1):
-        if operation == "converse" or (operation in READS | {"send_message"} and not reads):
-            continue
+    left_out = {"converse"} if reads else {"converse", "send_message", *READS}
+    for number, operation in spread([each for each in enumerate(made, 1) if each[1] not in left_out], 5):
         processes = repeatable.again()
         processes.faults = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"

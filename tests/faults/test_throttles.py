@@ -10,6 +10,7 @@ import pytest
 from baton.adapters.dynamodb.patience import LEAST_TRIES, MOST_TRIES, SECONDS
 from baton.domain.errors import Busy
 from faults.test_lost_replies import RepeatableUseCase, same
+from support.faults.soak import spread
 from support.faults.throttle import Throttled
 from support.worlds.use_cases import USE_CASES, fingerprint
 
@@ -35,7 +36,7 @@ def throttle(repeatable: RepeatableUseCase, seconds: float, number: int) -> Thro
 def test_a_second_of_throttle_from_any_call_on_is_not_noticed(name: str) -> None:
     repeatable = RepeatableUseCase(USE_CASES[name])
     expected, calls = repeatable.undisturbed()
-    for number, operation in enumerate(calls, 1):
+    for number, operation in spread(list(enumerate(calls, 1)), 3):
         throttled, where = throttle(repeatable, 1.0, number), f"from call {number} on, {operation}"
         same(repeatable.outcome(repeatable.act()), expected, where)
         repeatable.check_trails()

@@ -118,7 +118,8 @@ def _found(room: Tenant, tasks: list[str], effects: Path) -> Iterator[str]:
             yield f"{task_id} is {task['state']}: {task['failure']}"
         asked = Counter((each["kind"], each["tool"], each["text"]) for each in _questions(room, task_id))
         yield from (f"{task_id} asks {what} {count} times" for what, count in asked.items() if count > 1)
-        children = Counter(each["title"] for each in room.human.get(f"/handoffs?parent={task_id}&state=any")["items"])
+        (root,) = room.human.get(f"/workflows/{task['workflow_id']}/chain")["nodes"]
+        children = Counter(each["title"] for each in root["children"])
         yield from (f"{task_id} hands off {what!r} {count} times" for what, count in children.items() if count > 1)
         if not room.human.get(f"/tasks/{task_id}/events/verify")["matches_task"]:
             yield f"the trail of {task_id} doesn't match"

@@ -18,6 +18,7 @@ from baton.ports.escalations import MarkerInputs
 from baton.ports.handoffs import HandoffInputs
 from baton.steps.claims.take_task import Claimed
 from support.faults.call_hooks import CallHooks, Step
+from support.faults.soak import spread
 from support.gateway import Gateway, Reply
 from support.values.bodies import BODIES
 from support.worlds.notion_world import NotionWorld
@@ -196,7 +197,7 @@ def test_three_at_once_and_one_later_get_one_answer(operation: str) -> None:
     alone = prepared_request(operation, CallHooks())
     alone.send()
     assert alone.store.calls
-    for number, name in enumerate(alone.store.calls, 1):
+    for number, name in spread(list(enumerate(alone.store.calls, 1)), 3):
         here = prepared_request(operation, CallHooks())
         others: list[Reply] = []
         here.store.begin(before={number: lambda here=here, others=others: others.extend([here.send(), here.send()])})

@@ -1,4 +1,5 @@
-"""The linter accepts the translated template of every combination of switches, in several kinds of regions."""
+"""The linter accepts the translated template of every combination of switches, in two kinds of regions; under ``make
+soak`` in each kind. ``make check`` has it read template.yaml for each of them."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from infra.citations import ROOT
 from infra.registry import kinds
 from infra.template import FRONT_DOORS, Template, as_list, asked_for, load, made
 from infra.translated import translated
+from support.faults.soak import spread
 from tools.admin.deploy_answers import DOORS, refuse_missing_door
 from tools.stack.background import StackError
 
@@ -70,7 +72,7 @@ def refused(templates: list[Template]) -> list[str]:
     from cfnlint import ManualArgs
     from cfnlint.api import lint
 
-    settings = ManualArgs(regions=REGIONS, ignore_checks=LINTED_APART)
+    settings = ManualArgs(regions=spread(REGIONS), ignore_checks=LINTED_APART)
     return [str(each) for each in lint(json.dumps(together(templates)), config=settings)]
 
 

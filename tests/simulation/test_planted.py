@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,24 @@ from simulation.planted.bug import Bug, bug
 from simulation.planted.bugs import BUGS
 from simulation.planted.planting import changed_modules, searched
 
+pytestmark = pytest.mark.xdist_group("planted")  # on one worker, which changes each module once
+BY_NAME = {planted.name: planted for planted in BUGS}
+
+
+@cache
+def changed(name: str) -> dict[Path, str]:
+    return changed_modules(BY_NAME[name])
+
 
 @pytest.mark.parametrize("planted", BUGS, ids=lambda planted: planted.name)
 def test_bug_has_its_place_in_the_product(planted: Bug) -> None:
-    assert changed_modules(planted)
+    assert changed(planted.name)
 
 
 def test_bugs_use_no_name_that_the_product_has_not(tmp_path: Path) -> None:
     """Such a bug would be found by its NameError, whatever the oracle looks at."""
     for number, planted in enumerate(BUGS):
-        for file, text in changed_modules(planted).items():
+        for file, text in changed(planted.name).items():
             (tmp_path / f"{number}_{file.name}").write_text(text, encoding="utf-8")
     command = [str(Path(sys.executable).parent / "ruff"), "check", "--isolated", "--select", "F821", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

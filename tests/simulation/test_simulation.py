@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from simulation.today import first_seed
+from support.faults.soak import scaled
 
-STEPS = int(os.environ.get("SIMULATED_STEPS", "24000"))
+STEPS = int(os.environ.get("SIMULATED_STEPS") or scaled(240_000, 20))
 # So that two workers share them.
 PARTS = 2
 TESTS = Path(__file__).parents[1]

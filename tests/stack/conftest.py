@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,6 +16,8 @@ from support.worlds.deployed import Deployed
 from support.worlds.second_stack import SecondStack
 from support.worlds.tenant import Tenant, Workspaces, new_workspace
 from tools.stack import stack
+from tools.stack.background import on_any_port
+from tools.stack.engine import Access
 
 HERE = "tests/stack/"
 
@@ -105,6 +108,17 @@ def another_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def engine_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where an engine runs in which nothing is deployed."""
     return tmp_path_factory.mktemp("engine")
+
+
+@pytest.fixture(scope="session")
+def engine_alone(engine_home: Path) -> Iterator[Access]:
+    """An engine in which nothing is deployed: what needs no more needn't wait for those that share the stack."""
+    engine = stack.engine_of(engine_home)
+    try:
+        _, port = on_any_port(partial(engine.start, keep_state=False))
+        yield Access(port, engine.key)
+    finally:
+        engine.stop()
 
 
 @pytest.fixture(scope="session")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from tools.admin.budget import DOLLARS, TOPIC, Budget
-from tools.stack import deployment, stack
-from tools.stack.background import on_any_port
+from tools.stack import deployment
 from tools.stack.engine import Access
 
 OF = {"AccountId": "000000000000", "BudgetName": "baton-eu-north-1"}
@@ -21,13 +18,8 @@ SOMEBODY = {"SubscriptionType": "EMAIL", "Address": "somebody@example.com"}
 
 
 @pytest.fixture(scope="module")
-def client(engine_home: Path) -> Iterator[Any]:
-    engine = stack.engine_of(engine_home)
-    try:
-        _, port = on_any_port(partial(engine.start, keep_state=False))
-        yield deployment.client("budgets", Access(port, engine.key))
-    finally:
-        engine.stop()
+def client(engine_alone: Access) -> Any:
+    return deployment.client("budgets", engine_alone)
 
 
 @pytest.fixture

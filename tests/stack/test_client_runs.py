@@ -136,18 +136,36 @@ def test_an_approval_is_begun_once(people: tuple[Baton, Baton, Baton]) -> None:
     assert begun_each == [True, False]
 
 
-def test_what_a_model_asks_for_and_baton_refuses_is_that_calls_outcome(people: tuple[Baton, Baton, Baton]) -> None:
-    human, reviewer, _ = people
+def test_what_baton_refuses_of_a_call_is_its_outcome_and_the_others_are_asked(
+    people: tuple[Baton, Baton, Baton],
+) -> None:
+    human, reviewer, scout = people
     task_id = begun(human)
-    bad = [Call.hand_off("c4", "nobody-here", "Read the sources"), Call.ask("c5", "x" * 100_000), calls()[2]]
+    asked = [
+        Call.hand_off("to nobody", "nobody-of-this-name", "Read the sources"),
+        Call.hand_off("functions.scout:0", "scout", "Read the sources"),
+        Call.hand_off("long", "scout", "x" * 2001),
+        Call.ask("one option", "Which branch?", options=["main"]),
+    ]
     with reviewer.claim(task=task_id) as work:
         assert work is not None
-        assert Run(work).wait_for({"turn": 1}, bad) is None  # a person is asked what can be asked
-    decided(human, task_id)
+        assert Run(work).wait_for({}, asked) is None
+    (child,) = human.send(operations.list_tasks(state=["needs", "delegated"]))["items"]
+    if child["state"] == "needs":
+        human.send(operations.approve(child["id"], {"revision": child["revision"]}))
+    with scout.claim(wait=20) as part:
+        assert part is not None
+        part.complete("read")
     with reviewer.claim(wait=20) as work:
         assert work is not None
-        outcomes = Run(work).go_on() or {}
+        outcomes = Run(work).go_on()
+        assert outcomes is not None
+        assert {key: each.is_good for key, each in outcomes.items()} == {
+            "to nobody": False,
+            "functions.scout:0": True,
+            "long": False,
+            "one option": False,
+        }
+        assert "nobody-of-this-name" in outcomes["to nobody"].said
+        assert "2000" in outcomes["long"].said
         work.complete()
-    assert {key: each.is_good for key, each in outcomes.items()} == {"c4": False, "c5": False, "c3": True}
-    assert "unknown_agent" in outcomes["c4"].said
-    assert "text" in outcomes["c5"].said

@@ -86,7 +86,7 @@ def at_once(threads: int, act: Callable[[int], Answer]) -> list[Answer]:
 @pytest.fixture
 def many(tenant: Tenant) -> tuple[Tenant, list[str]]:
     """Tasks that the reviewer may claim."""
-    return tenant, tenant.unrung(scaled(300, 20), "reviewer")
+    return tenant, tenant.unrung(scaled(300, 60), "reviewer")
 
 
 def test_of_sixteen_claimers_exactly_one_gets_each_task(many: tuple[Tenant, list[str]]) -> None:

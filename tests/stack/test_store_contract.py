@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +17,7 @@ from baton.ports.store import Store
 from support.fakes.dynamo import Wire, create_table
 from support.faults.soak import IS_WHOLE
 from support.same_store import contract
-from tools.stack import deployment, stack
-from tools.stack.background import on_any_port
+from tools.stack import deployment
 from tools.stack.engine import Access
 
 pytestmark = pytest.mark.stack
@@ -29,21 +25,15 @@ TABLE = "baton-contract"
 _numbers = count()
 # A thousand tasks.
 TOO_LONG = ("test_due_goes_on_past_every_page",)
-# One case of each parameter, of every second test; under ``make soak`` two, of every test.
-globals().update(contract(most_cases=2 if IS_WHOLE else 1, without=TOO_LONG, every=2))
+# One case of each parameter, of every fifth test; under ``make soak`` two, of every test.
+globals().update(contract(most_cases=2 if IS_WHOLE else 1, without=TOO_LONG, every=5))
 
 
 @pytest.fixture(scope="module")
-def client(engine_home: Path) -> Iterator[Any]:
-    """Of an engine in which nothing is deployed: so these tests needn't wait for those that share the stack."""
-    engine = stack.engine_of(engine_home)
-    try:
-        _, port = on_any_port(partial(engine.start, keep_state=False))
-        client = deployment.client("dynamodb", Access(port, engine.key), Config(parameter_validation=False))
-        parse_queries_as_json(client.meta.events)
-        yield client
-    finally:
-        engine.stop()
+def client(engine_alone: Access) -> Any:
+    client = deployment.client("dynamodb", engine_alone, Config(parameter_validation=False))
+    parse_queries_as_json(client.meta.events)
+    return client
 
 
 @pytest.fixture

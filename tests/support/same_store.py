@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 
 import pytest
 
-from support.faults.soak import spread
+from support.faults.soak import spread, thins
 
 CONTRACT = Path(__file__).parents[1] / "contract"
 SUBJECTS = (
@@ -50,6 +50,7 @@ SUBJECTS = (
 )
 
 
+@thins
 def contract(most_cases: int, without: Iterable[str] = (), every: int = 1) -> dict[str, type]:
     """Returns a class of tests for each subject, by its name in pytest's reports. The module with the classes has the
     fixtures ``store`` and ``wire``. ``most_cases``: the most cases of one parameter, spread over those that the fake

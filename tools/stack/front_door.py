@@ -16,6 +16,7 @@ import hmac
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -242,8 +243,10 @@ def main() -> None:
 
     sys.path.append(str(Path(__file__).parents[2]))  # behind all others: the engine's modules come first
     from tools.stack import engine_queries
+    from tools.stack.forked import Forks
 
     engine_queries.install(dynamodb)
+    lambda_runtime.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": Forks()})
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": SharedArchive})
     translate = engine._apply_transforms
 

@@ -111,6 +111,7 @@ def up(
     port = _configured_port("BATON_PORT") if port is None else port
     notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
     front_door, model = _configured_front_door(), local_model.of_environment()
+    foreign_url()  # before anything is started
     with alone(home, say):
         saved = _saved(home)
         last_notion_url = saved.notion_url if saved and engine.running() else ""

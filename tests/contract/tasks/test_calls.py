@@ -39,6 +39,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.clock import NOON
+from support.faults.soak import scaled
 from support.values.changes import a_claim, new, queued, stored, then, with_body
 from support.values.runs import fill_runs
 from support.values.task_items import a_job, fill_task_items, freed, told
@@ -437,7 +438,7 @@ def sweep_cost(tasks: int) -> tuple[list[str], float, int]:
 
 
 def test_sweeping_costs_the_same_in_a_small_and_in_a_big_table() -> None:
-    small, big = sweep_cost(100), sweep_cost(10_000)
+    small, big = sweep_cost(100), sweep_cost(scaled(10_000))
     assert small == big
     assert small[2] <= 3 * 3, "due entries, their HEADs, their agent: nothing else was looked at"
 

@@ -28,7 +28,7 @@ from baton.services.tasks.approve_task import approve_task, undo_approval
 from baton.services.tasks.end_task import cancel_task
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE
-from support.faults.soak import scaled
+from support.faults.soak import crossed, scaled
 from support.values.changes import with_body
 from support.values.tasks import SETTINGS, a_new_task
 from tools.bench.edge import at_the_edge
@@ -291,7 +291,10 @@ def test_a_page_adds_at_most_fourteen_write_units_to_a_handoff() -> None:
     assert HANDOFFS["in Notion"][1] <= HANDOFFS["pulled"][1] - heartbeat + 14
 
 
-@pytest.mark.parametrize("name", COSTS)
-@pytest.mark.parametrize("size", SIZES)
+# Under ``make soak`` each verb in each size; else each in one of them, and those that are unequal.
+SIZED = list(dict.fromkeys([*crossed(list(COSTS), list(SIZES)), *((name, size) for size, name in UNEQUAL)]))
+
+
+@pytest.mark.parametrize(("name", "size"), SIZED)
 def test_a_verb_costs_the_same_in_any_size_of_workspace(name: str, size: str) -> None:
     assert account(usage(MANY[name], *SIZES[size])) == UNEQUAL.get((size, name), COSTS[name]), DEARER

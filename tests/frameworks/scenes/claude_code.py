@@ -39,10 +39,10 @@ async def called(client: Client, tool: str, /, **arguments: Any) -> dict[str, An
 async def _serve() -> None:
     async with session(os.environ["AGENT"]) as client:
         for _ in range(WAITS):
-            claim = await called(client, "claim_next", wait_seconds=20)
+            claim = await called(client, "claim_next", agent=os.environ["AGENT"], wait_seconds=20)
             if claim.get("claim_id"):
                 break
-        said = f"claude_code did: {claim['body']['target']['reason']}"
+        said = f"claude_code did: {claim['asked']}"
         await called(client, "complete", task_id=claim["task_id"], claim_id=claim["claim_id"], output=said)
 
 

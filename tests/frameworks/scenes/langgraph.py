@@ -7,6 +7,12 @@ import threading
 from typing import Any
 from unittest import mock
 
+from langchain.agents import create_agent
+from langchain.tools import ToolRuntime
+from langchain_core.tools import tool
+from langgraph.graph import START, StateGraph
+
+from baton_client import Run
 from baton_langgraph import (
     Report,
     ask_people,
@@ -14,12 +20,6 @@ from baton_langgraph import (
     gated,
     serve,
 )
-from langchain.agents import create_agent
-from langchain.tools import ToolRuntime
-from langchain_core.tools import tool
-from langgraph.graph import START, StateGraph
-
-from baton_client import Run
 from frameworks import scene
 from frameworks.scenes.langgraph_deaths import fatal, killed, lost_claim, one_resumes, resume, work_forever
 from frameworks.scenes.langgraph_outward import ask_other, colleague_of_a_program, remembers

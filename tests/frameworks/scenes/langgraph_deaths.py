@@ -9,6 +9,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from langchain.agents import create_agent
+from langchain_core.tools import tool
+
+from baton_client import ClaimLost, Run, operations
+from baton_client.errors import AlreadyClaimed
 from baton_langgraph import (
     ask_people,
     colleague,
@@ -16,11 +21,6 @@ from baton_langgraph import (
     run_claimed,
     serve,
 )
-from langchain.agents import create_agent
-from langchain_core.tools import tool
-
-from baton_client import ClaimLost, Run, operations
-from baton_client.errors import AlreadyClaimed
 from frameworks import scene
 from frameworks.scenes.langgraph_parts import (
     ASK_TESTER,

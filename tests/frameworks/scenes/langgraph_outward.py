@@ -8,16 +8,16 @@ import threading
 from typing import Any
 from unittest import mock
 
+from langchain.agents import create_agent
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+
 from baton_langgraph import (
     colleague,
     memory,
     outcome_of,
     resume_when_done,
 )
-from langchain.agents import create_agent
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.memory import InMemorySaver
-
 from frameworks import scene
 from frameworks.scenes.langgraph_parts import (
     Scripted,

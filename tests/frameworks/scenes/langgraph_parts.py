@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from baton_langgraph import ask_people, colleague, gated, run_claimed
 from langchain.agents import create_agent
 from langchain.messages import AnyMessage
 from langchain.tools import tool
@@ -22,6 +20,7 @@ from langgraph.graph.message import add_messages
 
 from baton_client import Run, operations
 from baton_client.briefing import as_data
+from baton_langgraph import ask_people, colleague, gated, run_claimed
 from frameworks import scene
 
 Turn = AIMessage | str | Callable[[list[BaseMessage]], "AIMessage | str"]
@@ -73,8 +72,7 @@ class Scripted(BaseChatModel):
     calls: list[int]
 
     def __init__(self, *turns: Turn) -> None:
-        fields: Any = {"turns": turns, "calls": []}
-        super().__init__(**fields)
+        super().__init__(turns=turns, calls=[])
 
     @property
     def _llm_type(self) -> str:
@@ -171,8 +169,4 @@ def process(play: str, **environment: str) -> subprocess.Popen[str]:
 
 def block(number: int) -> str:
     """Returns a Python block of LangGraph's part of the page."""
-    page = Path(__file__).with_name("langgraph.md")
-    if not page.exists():
-        return scene.block(number, "LangGraph")
-    found: list[str] = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return found[number]
+    return scene.block(number, "LangGraph")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton_langgraph import (
-    ask_people,
-    each_call,
-    memory,
-)
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import interrupt
 
 from baton_client import Run
+from baton_langgraph import (
+    ask_people,
+    each_call,
+    memory,
+)
 from frameworks import scene
 from frameworks.scenes.langgraph_outward import durable
 from frameworks.scenes.langgraph_parts import (

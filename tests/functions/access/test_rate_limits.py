@@ -20,6 +20,7 @@ from support.worlds.world import World, agent, human, marker_body, service
 
 ALICE, AUDITOR, SCOUT = human(), agent("auditor"), agent("scout")
 PER_MINUTE = Settings().requests_per_minute
+MOST = scaled(PER_MINUTE, 4)
 LARGE = 255_000
 
 
@@ -83,16 +84,28 @@ def limited(gateway: Gateway, by: Any = SCOUT, most: int = 7_000) -> int:
     raise AssertionError(most)
 
 
+def lower(world: World, gateway: Gateway) -> None:
+    """The limit, to a part of it."""
+    gateway.put(human(name="bob"), "/workspace/settings", {"requests_per_minute": MOST})
+    world.clock.advance(61)
+
+
 def test_so_many_requests_and_no_more_and_again_as_time_goes_by(
     world: World, store: CountingStore, gateway: Gateway
 ) -> None:
+    lower(world, gateway)
     store.breaks = True
-    assert limited(gateway) == PER_MINUTE
+    assert limited(gateway) == MOST
     reply = gateway.get(SCOUT, "/agents/scout")
     assert (reply.status, reply.json["limit"], reply.headers["Retry-After"]) == (429, "requests_per_minute", "1")
     world.clock.advance(1)
-    assert limited(gateway) == PER_MINUTE // 60
+    assert limited(gateway) == MOST // 60
     world.clock.advance(60)
+    assert limited(gateway) == MOST
+
+
+def test_by_default_it_is_what_the_settings_say(store: CountingStore, gateway: Gateway) -> None:
+    store.breaks = True
     assert limited(gateway) == PER_MINUTE
 
 
@@ -114,6 +127,7 @@ def test_thirty_large_checkpoints_in_two_seconds_are_too_many(world: World, gate
 
 def test_a_human_approves_whatever_an_agent_asks_for(world: World, gateway: Gateway) -> None:
     task_id = world.needing()
+    lower(world, gateway)
     limited(gateway)
     assert gateway.get(AUDITOR, "/agents/scout").status == 200
     assert gateway.get(agent("scout", "other"), "/agents").status == 200
@@ -121,12 +135,10 @@ def test_a_human_approves_whatever_an_agent_asks_for(world: World, gateway: Gate
 
 
 def test_a_human_may_do_five_times_as_much(world: World, store: CountingStore, gateway: Gateway) -> None:
-    most = scaled(PER_MINUTE)
-    gateway.put(human(name="bob"), "/workspace/settings", {"requests_per_minute": most})
-    world.clock.advance(61)
+    lower(world, gateway)
     store.breaks = True
-    assert limited(gateway, ALICE) == HUMAN_FACTOR * most
-    assert limited(gateway, service()) == most
+    assert limited(gateway, ALICE) == HUMAN_FACTOR * MOST
+    assert limited(gateway, service()) == MOST
 
 
 def test_every_function_refuses(world: World, gateway: Gateway) -> None:

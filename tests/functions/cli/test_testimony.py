@@ -25,7 +25,7 @@ from support.worlds.world import agent, human
 ALICE, CODER, ARCHITECT = human(), agent("auto-code"), agent("architect")
 BOB = replace(ALICE, id="bob")
 PAY = {"kind": "action", "text": "It broke", "tool": "pay", "arguments": {"amount": 100, "to": "Ada"}}
-MUTATIONS, FORGERIES = scaled(1_000, 5), scaled(60, 5)
+MUTATIONS, FORGERIES = scaled(1_000, 20), scaled(60, 10)
 
 
 class Company:

@@ -17,6 +17,7 @@ from baton.ports.writes import Insert
 from baton.services.conversations.converse import read_messages
 from baton.services.tasks.sweep import sweep
 from support.fakes.store import InMemoryStore
+from support.faults.soak import scaled
 from support.gateway import Gateway
 from support.values.changes import new
 from support.values.task_items import a_late_result
@@ -25,6 +26,7 @@ from support.worlds.world import WORKSPACE, World, agent, human
 
 ALICE, AUDITOR = human(), agent("auditor")
 LONGEST = 2_000
+ANY = scaled(600, 4)
 
 
 def a_long_conversation(world: World, gateway: Gateway, tasks: int, *, is_open: bool) -> str:
@@ -63,11 +65,11 @@ def read_whole(gateway: Gateway, conversation_id: str, limit: int) -> list[Any]:
 
 @pytest.mark.parametrize("is_open", [False, True])
 def test_a_conversation_of_any_length_is_read_to_its_end(world: World, gateway: Gateway, *, is_open: bool) -> None:
-    conversation_id = a_long_conversation(world, gateway, 600, is_open=is_open)
+    conversation_id = a_long_conversation(world, gateway, ANY, is_open=is_open)
     found = read_whole(gateway, conversation_id, 200)
-    assert len(found) == 1 + 600 * (1 if is_open else 2)
+    assert len(found) == 1 + ANY * (1 if is_open else 2)
     assert len({(each["task_id"], each["number"]) for each in found}) == len(found)
-    assert [each["text"] for each in found if each["type"] == "assistant_message"] == [str(n) for n in range(600)]
+    assert [each["text"] for each in found if each["type"] == "assistant_message"] == [str(n) for n in range(ANY)]
 
 
 def test_what_is_said_later_is_read_from_a_long_cursor_on(world: World, gateway: Gateway) -> None:

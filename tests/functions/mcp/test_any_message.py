@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mcp_door.protocol import CAPABILITIES_KEY, MODERN, SERVED, VERSION_KEY
 from mcp_door.tools.catalogue import TOOLS
+from support.faults.soak import scaled
 from support.gateway import Reply
 from support.worlds.http_agents import HttpAgents
 from support.worlds.mcp_client import META, McpClient
@@ -38,7 +39,9 @@ HEADERS = st.fixed_dictionaries(
         "mcp_name": TEXTS | st.just("=?base64?eA==?="),
     },
 )
-often = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+often = settings(
+    max_examples=scaled(150, 4), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def _must_be_told(reply: Reply) -> None:
@@ -84,7 +87,7 @@ def _arguments(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 def test_any_arguments_are_answered(http_agents: HttpAgents, tool: Any) -> None:
     client = McpClient(http_agents.gateway)
 
-    @settings(max_examples=60)
+    @settings(max_examples=scaled(60, 4))
     @given(arguments=_arguments(tool.shown["inputSchema"]))
     def played(arguments: Any) -> None:
         params = {"name": tool.name, "arguments": arguments, "_meta": META}

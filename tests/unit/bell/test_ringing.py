@@ -50,6 +50,7 @@ from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed
 from support.fakes.fake_dynamo import NoFaults
 from support.fakes.store import InMemoryStore
+from support.faults.soak import scaled
 from support.published import bell_records
 from support.worlds.bell_room import HUMAN, BellRoom
 from support.worlds.team import Team
@@ -100,7 +101,7 @@ def test_a_ring_says_whom_and_when_and_nothing_else(room: BellRoom) -> None:
     assert len(message["id"]) == 16
 
 
-@pytest.mark.parametrize("listeners", [1, 2, 3, 1_000])
+@pytest.mark.parametrize("listeners", [1, 2, 3, scaled(1_000)])
 def test_one_task_rings_one_listener_and_one_more(room: BellRoom, listeners: int) -> None:
     change_settings(room.world.deps, HUMAN, {"listeners_per_principal": 2_000})
     token = room.token("auditor")

@@ -20,6 +20,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.fakes.store import InMemoryStore
+from support.faults.soak import scaled, spread
 from support.faults.threads import at_once, race
 from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -41,7 +42,7 @@ class MostHeldStore(InMemoryStore):
         self.most = max(self.most, len(self.claims.held(WORKSPACE, A)))
 
 
-@pytest.mark.parametrize("limit", [1, 3, 7])
+@pytest.mark.parametrize("limit", spread([1, 3, 7], 2))
 def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_done(limit: int) -> None:
     store = MostHeldStore()
     team = Team(B, C, world=World(store=store))
@@ -170,7 +171,7 @@ def test_32_claimers_at_a_lowered_limit_take_what_is_left_of_it(before: int | No
     held_tasks = [team.take(A) for _ in range(before or 7)]
     team.register(A, max_concurrent=after)
     still, claimer = team.still(), Claimer(by=agent(A), agent=A, worker="w")
-    for number in range(12):
+    for number in range(scaled(12, 3)):
         team.complete(held_tasks.pop(number % len(held_tasks)))
         at_once(32, lambda: claim_next(still, claimer))
         claims = store.claims.held(WORKSPACE, A)

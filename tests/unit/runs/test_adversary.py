@@ -250,7 +250,8 @@ INJECTIONS = [
 
 
 # ``make soak`` plays all; ``make test`` some, with each attack and each place among them.
-PLAYED = list(dict.fromkeys([*spread(INJECTIONS, 9), *{name: (name, place) for name, place in INJECTIONS}.values()]))
+BY_NAME, BY_PLACE = {each[0]: each for each in INJECTIONS}, {each[1]: each for each in reversed(INJECTIONS)}
+PLAYED = list(dict.fromkeys([*spread(INJECTIONS, 30), *BY_NAME.values(), *BY_PLACE.values()]))
 
 
 @pytest.mark.parametrize("place", PLACES)

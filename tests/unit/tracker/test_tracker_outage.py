@@ -34,7 +34,8 @@ from tools.stand_ins.fake_notion import SELECT, STATUS, Fault
 
 pytestmark = pytest.mark.slow
 
-HOURS = 72 if IS_WHOLE else 36
+HOURS = 72 if IS_WHOLE else 24
+UNSHARED = range(30, 34) if IS_WHOLE else range(20, 22)
 AGENTS = 33
 SHOWN = {
     State.NEEDS: "Not started",
@@ -191,7 +192,7 @@ def test_after_days_of_outages_every_task_has_one_page_that_shows_its_last_state
         hour = int((world.clock.now() - start).total_seconds() // 3_600)
         if hour >= HOURS:
             return None
-        if 30 <= hour < 34:
+        if hour in UNSHARED:
             world.notion.unshare(world.tasks.data_source_id)
             return None
         world.notion.share(world.tasks.data_source_id)

@@ -32,6 +32,7 @@ from baton.steps.idempotency import apply_once
 from baton.steps.tracker.page_delivery import PageResult
 from baton.steps.tracker.send_page import send_page
 from notion_webhook.delivery import NotionEvent
+from support.faults.soak import scaled
 from support.faults.threads import StillClock, at_once, race
 from support.values.changes import with_body
 from support.values.tasks import SETTINGS, a_new_task, an_agent
@@ -150,7 +151,7 @@ def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wa
 
 
 def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_state(world: NotionWorld) -> None:
-    rounds = 200
+    rounds = scaled(200, 4)
     tasks, settings = mirrored_tasks(world, rounds), world.tracker_settings
     deps = still(world)
     turn = Barrier(4)

@@ -8,6 +8,11 @@ from typing import Any, cast
 from baton_client.claims import WorkVerbs
 from baton_client.verbs import Task
 
+# Of an action whose approval can't be used (any more).
+MAY_BE_DONE = (
+    "Not done now: an attempt that was interrupted has used the approval, or it was taken back. The action may have "
+    "been done already. Look before you go on; to do it again, ask again."
+)
 # Beside the reason: what came with a task.
 _CAME = ("summary", "results", "context", "rollback", "recoveries", "memory")
 

@@ -1,0 +1,173 @@
+"""Claimed tasks, done by the SDK's agents turn by turn: each turn is saved, and any process goes on from the last."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import inspect
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultStreaming, RunState, StreamEvent
+from agents.exceptions import AgentsException, MaxTurnsExceeded, ModelBehaviorError, ModelTimeoutError, UserError
+from agents.items import TResponseInputItem
+from agents.run import CallModelData, ModelInputData
+from pydantic_core import to_jsonable_python
+
+from baton_client import AsyncBaton, AsyncRun, AsyncWork, Call, Outcome
+from baton_client.briefing import MAY_BE_DONE, criteria_of, prompt_of
+from baton_client.errors import CriteriaUnreported, Invalid
+from baton_client.runs import packed, unpacked
+from baton_openai_agents.tools import call_of, pausing
+
+logger = logging.getLogger(__name__)
+Make = Callable[[AsyncRun], Agent[Any] | Awaitable[Agent[Any]]]
+OnEvent = Callable[[StreamEvent], object] | None
+Given = str | list[TResponseInputItem] | RunState[Any]
+
+
+async def serve(
+    baton: AsyncBaton, agent: str, make: Make, *, concurrency: int = 1, lease_seconds: int = 60, **more: Any
+) -> None:
+    """Claims the agent's tasks, so many at once, and does them. ``more``: of ``run_claimed``; and ``idle_seconds``,
+    after which it ends if there is no work. A run that fails is logged, and the next task is claimed."""
+
+    async def done(work: AsyncWork) -> None:
+        try:
+            async with work:
+                await run_claimed(work, make, **more)
+        except Exception:
+            logger.exception("the run has failed", extra={"action": "run_failed", "task_id": work.task_id})
+
+    idle = more.pop("idle_seconds", None)
+    async with asyncio.TaskGroup() as group:
+        works = baton.work(agent, concurrency=concurrency, idle_seconds=idle, lease_seconds=lease_seconds)
+        async for work in works:
+            task = group.create_task(done(work))
+            if concurrency == 1:
+                await task
+
+
+async def run_claimed(
+    work: AsyncWork, make: Make, *, on_event: OnEvent = None, run_config: RunConfig | None = None, max_turns: int = 10
+) -> None:
+    """Does one claimed task, or goes on with it, until it has ended or waits for others: then the claim is over.
+    ``make``: returns the agent, a new one for each claim, whose tools it makes with the run; may be async.
+    ``on_event``: gets the SDK's stream events; may be async. ``max_turns``: of the run in all, or the
+    ``max_model_calls`` of the workflow's budget, if that is less. Raises ``ClaimLost`` once others may be at work."""
+    run = AsyncRun(work)
+    made = make(run)
+    agent = await made if inspect.isawaitable(made) else made
+    budget: dict[str, Any] = work.brief.get("budget") or {}
+    most = min(budget.get("max_model_calls") or max_turns, max_turns)
+    try:
+        await _Doing(run, run_config or RunConfig(), most, on_event).to_its_end(agent)
+    except (AgentsException, Invalid) as error:
+        is_late = isinstance(error, MaxTurnsExceeded | ModelTimeoutError)
+        kind = "timeout" if is_late else "validation" if isinstance(error, Invalid) else "error"
+        again = isinstance(error, ModelBehaviorError | ModelTimeoutError)
+        await work.fail(f"{type(error).__name__}: {error}", kind=kind, retryable=again)
+
+
+class _Doing(RunHooks[Any]):
+    """The program's settings hold, and: an unknown tool is told to the model; no model is called under a lost claim, be
+    it that of an agent which is another one's tool; the trace names the task."""
+
+    def __init__(self, run: AsyncRun, config: RunConfig, most: int, on_event: OnEvent) -> None:
+        self.run, self.most, self.on_event, self.filter = run, most, on_event, config.call_model_input_filter
+        task, self.has_ended = run.work.raw["task"], False
+        changed: dict[str, Any] = {"group_id": config.group_id or task["workflow_id"]}
+        changed["trace_metadata"] = {"baton_task_id": task["id"], **(config.trace_metadata or {})}
+        changed |= {"call_model_input_filter": self._checked, "tool_not_found_behavior": "return_error_to_model"}
+        self.config = dataclasses.replace(config, **changed)
+
+    async def _checked(self, data: CallModelData[Any]) -> ModelInputData:
+        self.run.check()
+        found = self.filter(data) if self.filter else data.model_data
+        return await found if inspect.isawaitable(found) else found
+
+    async def on_tool_start(self, *_: Any, **_more: Any) -> None:
+        self.run.check()
+
+    async def on_agent_end(self, *_: Any, **_more: Any) -> None:
+        self.has_ended = True
+
+    async def to_its_end(self, agent: Agent[Any]) -> None:
+        outcomes: Mapping[str, Outcome] | None = await self.run.go_on()
+        state = self.run.state
+        given = prompt_of(self.run.work) if state is None else await RunState.from_json(agent, unpacked(state))
+        while outcomes is not None:
+            if isinstance(given, RunState):
+                await self._decide(given, outcomes)
+            result = await self._turn(agent, given)
+            if self.has_ended:
+                await self._complete(result)
+                return
+            given, outcomes = result.to_state(), {}
+            if result.interruptions:
+                outcomes = await self._wait_for(given)
+            else:
+                await self.run.save(packed(given.to_json()))
+
+    async def _turn(self, agent: Agent[Any], given: Given) -> RunResultStreaming:
+        new = None if isinstance(given, RunState) else dict(self.run.work.variables)
+        result = Runner.run_streamed(agent, given, context=new, max_turns=self.most, hooks=self, run_config=self.config)
+        try:
+            async for event in result.stream_events():
+                if event.type != "agent_updated_stream_event":
+                    result.cancel(mode="after_turn")  # between turns the state is whole
+                said = self.on_event(event) if self.on_event else None
+                if inspect.isawaitable(said):
+                    await said
+        except BaseException as error:
+            result.cancel()
+            if isinstance(error, UserError) and error.__cause__ is not None:
+                raise error.__cause__ from None  # a tool's own
+            raise
+        return result
+
+    async def _wait_for(self, state: RunState[Any]) -> Mapping[str, Outcome] | None:
+        calls: list[Call] = []
+        for item in state.get_interruptions():
+            try:
+                calls.append(call_of(item))
+            except ValueError as error:
+                state.reject(item, rejection_message=f"Not done: {error}")
+        return await self.run.wait_for(packed(state.to_json()), calls) if calls else {}
+
+    async def _decide(self, state: RunState[Any], outcomes: Mapping[str, Outcome]) -> None:
+        for item in state.get_interruptions():
+            if (outcome := outcomes.get(item.call_id or "")) is None:
+                continue  # its arguments were wrong: it is rejected already
+            why = "" if outcome.is_good else f"Not done: {outcome.said}"
+            if not why and not pausing(item):  # another tool that needs approval: it begins here
+                if outcome.value != json.loads(item.arguments or "{}"):
+                    why = f"Not done: people approve other arguments. Call it with {json.dumps(outcome.value)}."
+                elif not await self.run.begin(outcome):
+                    why = MAY_BE_DONE
+            if why:
+                state.reject(item, rejection_message=why)
+            else:
+                state.approve(item)
+
+    async def _complete(self, result: RunResultStreaming) -> None:
+        work, wanted, output = self.run.work, criteria_of(self.run.work), to_jsonable_python(result.final_output)
+        if not wanted:
+            await work.complete(output)
+            return
+        asked = f"Give the evidence for each, in this order; an empty text where it doesn't hold:\n{json.dumps(wanted)}"
+        nothing: dict[str, Any] = {name: [] for name in ("tools", "handoffs", "mcp_servers", "output_guardrails")}
+        agent = result.last_agent.clone(output_type=list[str], model_settings=ModelSettings(), **nothing)
+        for is_last in (False, True):
+            report = await self._turn(agent, [*result.to_input_list(), {"role": "user", "content": asked}])
+            met = {each: evidence or False for each, evidence in zip(wanted, report.final_output, strict=False)}
+            try:
+                await work.complete(output, met=met)
+            except CriteriaUnreported as refused:
+                if is_last:
+                    raise
+                asked = f"{refused}\n{asked}"
+            else:
+                return

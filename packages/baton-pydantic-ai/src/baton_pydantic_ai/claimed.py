@@ -1,0 +1,89 @@
+"""What a claim adds to an agent's run: it is saved, it ends when the claim is lost, and it reports on the criteria."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolFailed
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, ToolCallPart
+from pydantic_ai.toolsets import AbstractToolset
+from pydantic_ai.usage import RunUsage
+
+from baton_client import AsyncRun, Outcome
+from baton_pydantic_ai.brief import criteria_of
+from baton_pydantic_ai.tools import told
+
+BEGUN_BEFORE = "Not done: an earlier attempt began this call and died, or it was taken back. Look whether it was done."
+
+
+@dataclass
+class Claimed(AbstractCapability[Any]):
+    """``outcomes``: by tool call, of what the run has waited for. ``met``: by criterion its evidence, or False."""
+
+    run: AsyncRun
+    outcomes: Mapping[str, Outcome]
+
+    def __post_init__(self) -> None:
+        self.criteria = criteria_of(self.run.work.brief)
+        saved: dict[str, Any] = self.run.state or {}
+        self.met: dict[str, str | bool] = dict(saved.get("met", {}))
+        self.messages = ModelMessagesTypeAdapter.validate_json(saved["messages"]) if saved else None
+        self.usage = RunUsage()
+        for each in self.messages or ():
+            if isinstance(each, ModelResponse):
+                self.usage.incr(each.usage)
+                self.usage.requests += 1
+
+    @property
+    def missing(self) -> list[str]:
+        return [f"{number}. {each}" for number, each in enumerate(self.criteria, 1) if each not in self.met]
+
+    def state(self, messages: Sequence[ModelMessage]) -> dict[str, Any]:
+        """The messages are a text: Baton takes JSON of 16 levels, and a tool may return more."""
+        return {"messages": ModelMessagesTypeAdapter.dump_json(list(messages)).decode(), "met": self.met}
+
+    async def _save(self, messages: Sequence[ModelMessage]) -> None:
+        with contextlib.suppress(ToolFailed), told():  # too large: another attempt goes on from what was saved before
+            await self.run.save(self.state(messages))
+
+    def get_toolset(self) -> AbstractToolset[Any] | None:
+        return FunctionToolset([self.report_on_criterion]) if self.criteria else None
+
+    def report_on_criterion(self, number: int, evidence: str, met: bool = True) -> str:
+        """Reports on one of the task's criteria, before you finish.
+
+        Args:
+            number: The criterion's number.
+            evidence: What you did or saw that shows it, in a sentence or two.
+            met: False if it isn't fulfilled.
+        """
+        if not 1 <= number <= len(self.criteria) or not evidence.strip():
+            raise ToolFailed(f"Name a criterion from 1 to {len(self.criteria)}, and its evidence.")
+        self.met[self.criteria[number - 1]] = evidence if met else False
+        return "reported"
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+        await self._save(ctx.messages)  # what the tools did isn't done again
+        return request_context
+
+    async def after_model_request(self, ctx: RunContext[Any], *, response: ModelResponse, **_: Any) -> ModelResponse:
+        if response.tool_calls:  # another attempt makes these calls, with their ids, and no others
+            await self._save([*ctx.messages, response])
+        return response
+
+    async def before_tool_execute(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
+        outcome = self.outcomes.get(call.tool_call_id)
+        if ctx.tool_call_approved and outcome is not None and not await self.run.begin(outcome):
+            raise ToolFailed(BEGUN_BEFORE)
+        return args
+
+    async def after_output_process(self, ctx: RunContext[Any], *, output: Any, **_: Any) -> Any:  # noqa: ARG002
+        if self.missing:
+            raise ModelRetry(
+                "\n".join(["Report on these criteria by report_on_criterion, then finish:", *self.missing])
+            )
+        return output
