@@ -72,7 +72,8 @@ class Scripted(BaseChatModel):
     calls: list[int]
 
     def __init__(self, *turns: Turn) -> None:
-        super().__init__(turns=turns, calls=[])
+        fields: Any = {"turns": turns, "calls": []}
+        super().__init__(**fields)
 
     @property
     def _llm_type(self) -> str:
