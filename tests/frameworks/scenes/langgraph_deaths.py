@@ -96,7 +96,7 @@ def killed() -> None:
     """Once in a tool that was approved, once in the model's turn after it."""
     with tempfile.TemporaryDirectory() as home:
         effects = Path(home) / "effects"
-        for how, said in (("tool", "effect!: An earlier attempt began it and died"), ("turn", "effect: done")):
+        for how, said in (("tool", "effect!: Not done now"), ("turn", "effect: done")):
             task_id = begun()
             assert process("_fatal", HOW="", EFFECTS=str(effects)).wait(90) == 0
             scene.decide(task_id, {"effect": True})

@@ -13,9 +13,9 @@ from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
 from baton_client import Call, Misused, Outcome, Run
+from baton_client.briefing import MAY_BE_DONE
 
 CALL = "baton_call"
-BEGUN = "An earlier attempt began it and died: it may have been done. Look. If it wasn't, ask again by a new call."
 Result = ToolMessage | Command[Any]
 
 
@@ -62,7 +62,7 @@ class gated(AgentMiddleware[Any, Any, Any]):  # noqa: N801 - as the other adapte
         except (ToolException, ValidationError) as error:
             return refusal(str(error))
         if not self._run.begin(outcome):
-            return refusal(BEGUN)
+            return refusal(MAY_BE_DONE)
         result = handler(request.override(tool_call={**call, "args": dict(outcome.value)}))
         if isinstance(result, ToolMessage) and outcome.value != call["args"]:  # the model's own message has its own
             result.content = f"A person changed the arguments to {outcome.value}.\n{result.text}"

@@ -1,4 +1,4 @@
-"""A graph that does claimed tasks: its run, its state in their checkpoints, and its report."""
+"""A graph that does claimed tasks: its run, its state in the task's checkpoints, and its report."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ from langgraph.types import Command, Interrupt
 from pydantic import BaseModel, Field
 from pydantic_core import to_jsonable_python
 
-from baton_client import Baton, Call, ClaimLost, Misused, Outcome, Run, Work
+from baton_client import Baton, Call, Misused, Outcome, Run, Work
 from baton_client.briefing import criteria_of, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
 from baton_langgraph.pauses import CALL
@@ -156,13 +156,12 @@ class _Thread(BaseCallbackHandler):
     def _play(self, begin: Any) -> None:
         """Plays the graph to its end, or to its next interrupts. A step is saved before the next one begins."""
         for event in self._graph.stream(begin, self._at, **self._how):
-            self._must_be_held()
+            self._run.check()
             if self._on_event:
                 self._on_event(event)
 
     def _must_be_held(self, *_: Any, **__: Any) -> None:
-        if self._run.lost:
-            raise ClaimLost(409, {"title": "the claim isn't held any more", "code": "stale_claim"})
+        self._run.check()
 
     on_llm_start = on_chat_model_start = on_tool_start = _must_be_held
 
