@@ -69,8 +69,7 @@ class RunVerbs:
     @verb
     def save(self, state: Any) -> Flow[None]:
         """Keeps progress while nothing is waited for."""
-        self.state, self.calls = state, ()
-        self.outcomes, self._asked = {}, {}
+        self._turn_to(state, ())
         yield from self._saved()
 
     @verb
@@ -81,9 +80,7 @@ class RunVerbs:
         calls of one id."""
         if len({each.call_id for each in calls}) != len(calls):
             raise Misused("two calls have one id", "an outcome wouldn't know whose it is", "give each its own")
-        self.state, self.calls = state, tuple(calls)
-        self._known = [*self._known, *self._asked.values()]
-        self.outcomes, self._asked, self._results = {}, {}, []
+        self._turn_to(state, calls)
         try:
             yield from self._saved()
         except (Invalid, Conflict) as refused:
@@ -112,6 +109,12 @@ class RunVerbs:
                 raise
             return False
         return True
+
+    def _turn_to(self, state: Any, calls: Sequence[Call]) -> None:
+        """What was asked and done before is no call's of now, were it the same word for word."""
+        self.state, self.calls = state, tuple(calls)
+        self._known = [*self._known, *self._asked.values()]
+        self.outcomes, self._asked, self._results = {}, {}, []
 
     def _settled(self) -> Flow[dict[str, Outcome] | None]:
         for _ in range(_MOST_LOOKS):
