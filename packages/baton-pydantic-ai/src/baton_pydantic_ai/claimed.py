@@ -14,7 +14,7 @@ from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage
 
 from baton_client import AsyncRun, Outcome
-from baton_pydantic_ai.brief import criteria_of
+from baton_client.briefing import criteria_of
 from baton_pydantic_ai.tools import told
 
 BEGUN_BEFORE = "Not done: an earlier attempt began this call and died, or it was taken back. Look whether it was done."
@@ -28,7 +28,7 @@ class Claimed(AbstractCapability[Any]):
     outcomes: Mapping[str, Outcome]
 
     def __post_init__(self) -> None:
-        self.criteria = criteria_of(self.run.work.brief)
+        self.criteria = criteria_of(self.run.work)
         saved: dict[str, Any] = self.run.state or {}
         self.met: dict[str, str | bool] = dict(saved.get("met", {}))
         self.messages = ModelMessagesTypeAdapter.validate_json(saved["messages"]) if saved else None

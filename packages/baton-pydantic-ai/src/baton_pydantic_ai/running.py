@@ -18,10 +18,11 @@ from pydantic_ai.usage import UsageLimits
 from pydantic_core import to_jsonable_python
 
 from baton_client import AsyncBaton, AsyncRun, AsyncWork, Call, ClaimLost, Outcome
+from baton_client.briefing import prompt_of
 from baton_client.errors import Invalid
-from baton_pydantic_ai.brief import prompt_of
 from baton_pydantic_ai.claimed import Claimed
 
+REPORT = "What you do has to fulfil these criteria. Report on each by report_on_criterion:"
 _logger = logging.getLogger(__name__)
 DepsT = TypeVar("DepsT")
 Make = Callable[[AsyncRun], AbstractAgent[DepsT, Any]]
@@ -92,7 +93,7 @@ async def run_claimed(
         while outcomes is not None:
             claimed.outcomes = outcomes
             result = await agent.run(
-                prompt_of(work) if messages is None else None,
+                prompt_of(work, report=REPORT) if messages is None else None,
                 output_type=None if is_fixed else [*outputs, DeferredToolRequests],
                 message_history=messages,
                 deferred_tool_results=_results_of(outcomes) if outcomes else None,
@@ -108,9 +109,8 @@ async def run_claimed(
                 return
             messages, usage = result.all_messages(), result.usage
             outcomes = await run.wait_for(claimed.state(messages), _calls_in(result.output))
-    except RunCancelled as cancelled:
-        if run.lost:
-            raise ClaimLost(409, {"code": "stale_claim", "title": "The claim isn't held any more"}) from cancelled
+    except RunCancelled:
+        run.check()
         raise
     except (UsageLimitExceeded, UnexpectedModelBehavior, UserError, Invalid) as wrong:  # another attempt would be, too
         await work.fail(f"{type(wrong).__name__}: {wrong}", kind="validation" if claimed.missing else "error")
