@@ -21,6 +21,7 @@ from strands.models.model import Model
 from strands.types.tools import AgentTool
 
 from baton_client import ClaimLost, Run, operations
+from baton_client.briefing import MAY_BE_DONE
 from baton_client.errors import AlreadyClaimed
 from baton_client.verbs import Task
 from baton_strands import ask_people, colleague, gated, memory, outcome_of, run_claimed, serve
@@ -540,7 +541,7 @@ def releasing(run: Run) -> Agent:
     class Releasing(Scripted):
         async def stream(self, messages: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
             said = json.dumps(messages)
-            self.turns = (*self.turns[:3], "released: it isn't done now" if "It isn't done" in said else "released")
+            self.turns = (*self.turns[:3], "released: it isn't done now" if MAY_BE_DONE in said else "released")
             async for event in super().stream(messages, *args, **more):
                 yield event
 
