@@ -130,6 +130,15 @@ class Tab:
         for text in texts:
             self.until(f"document.body.innerText.includes({json.dumps(text)})")
 
+    def hears(self, text: str) -> None:
+        """Returns once Firefox has told something with this text; it tells such things when it likes."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not any(text in each for each in self.firefox.said):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{text}\n{self.firefox.said}")
+            self.js("true")
+            time.sleep(LOOK_AGAIN_SECONDS)
+
     def press(self, *keys: str) -> None:
         """Presses one key after the other, as a person does; of ``Control+k`` the first is held meanwhile."""
         actions: list[dict[str, Any]] = []
