@@ -133,10 +133,11 @@ soak: setup ## the largest tests at their full size, and all of what `make test`
 conformance: setup $(env)/node.stamp ## have POST /mcp and baton-mcp judged by the protocol's public suite and Inspector, on a stack of their own
 	@PYTHONPATH=tests $(bin)/python -m conformance $(env)/node/bin/python .baton/conformance
 
-judges: setup $(env)/node.stamp ## have docs/openapi.json judged by Spectral and Redocly, packaging/ by the CDK and Terraform's parser, the plugin by Claude Code; they come from npm
+judges: setup $(env)/node.stamp $(frameworks:%=$(env)/%.stamp) ## have docs/openapi.json judged by Spectral and Redocly, packaging/ by the CDK and Terraform's parser, the plugin by Claude Code, the client's and the adapters' types by Pyright; they come from npm
 	@PYTHONPATH=tests $(bin)/python -m conformance.openapi $(env)/node/bin/python .baton/judges
 	@PYTHONPATH=tests $(bin)/python -m conformance.modules $(env)/node/bin/python .baton/judged-modules
 	@PYTHONPATH=tests $(bin)/python -m conformance.plugin $(env)/node/bin/python .baton/judged-plugin
+	@PYTHONPATH=tests $(bin)/python -m conformance.types $(env) .baton/judged-types
 
 console-setup: setup $(env)/console.stamp ## Playwright and axe, for the tests of the console; the browser is the system's own Chromium
 	@command -v "$${BATON_CHROMIUM:-chromium}" >/dev/null || echo "no Chromium here: apt-get install chromium, or BATON_CHROMIUM=…"

@@ -1,5 +1,8 @@
 """The client for tasks. It may be shared by any number of tasks of one event loop."""
 
+# The modules of this package share what its users don't see.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import asyncio

@@ -97,7 +97,8 @@ def named_by(branches: Sequence[Call], refused: Refused) -> Sequence[Call]:
 def outcome_of_result(call_id: str, result: Mapping[str, Any]) -> Outcome:
     is_good = result["state"] == "done"
     failure = read_object(result, "failure") if result.get("failure") else {}
-    why = failure.get("description") or (failure.get("failure") or {}).get("description") or "it doesn't say why"
+    inner = read_object(failure, "failure") if failure.get("failure") else {}
+    why = failure.get("description") or inner.get("description") or "it doesn't say why"
     said = f"{result['agent'] or 'nobody'}: {result['state']}" + ("" if is_good else f", {why}")
     return Outcome(call_id, "hand_off", is_good, result.get("output"), said)
 

@@ -74,7 +74,8 @@ class Answer(NamedTuple):
 
     @property
     def object(self) -> dict[str, Any] | None:
-        return cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else None
+        found: object = self.json
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
     @property
     def code(self) -> str:

@@ -64,7 +64,7 @@ class Again:
     """GETs that are sent again and again. If an answer is the same as the last time, the API sends no body (RFC 9110
     §13). From the second time on it may be half a minute old, which costs the API less, unless it has to be fresh."""
 
-    known: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    known: dict[str, tuple[str, Any]] = field(default_factory=dict[str, tuple[str, Any]])
 
     def get(self, request: Request[T], patience: Patience, *, is_fresh: bool = False) -> Flow[T]:
         tag, known = self.known.get(request.path, ("", None))

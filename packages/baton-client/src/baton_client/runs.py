@@ -3,6 +3,9 @@
 An adapter tells ``wait_for`` the run's state and the tool calls that it waits for. The state is saved before anything
 is asked. So whatever dies, and whoever claims the task next, ``go_on`` has each call asked once."""
 
+# The modules of this package share what its users don't see.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import base64

@@ -1,5 +1,8 @@
 """The client for threads. It may be shared by any number of them."""
 
+# The modules of this package share what its users don't see.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import threading

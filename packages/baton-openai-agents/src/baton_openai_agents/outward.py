@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, Literal, overload
 
@@ -76,7 +76,7 @@ def colleague(
         name = f"hand_off_to_{agent.replace('-', '_')}"
         return waiting(at, name, words, Brief, partial(Call.hand_off, to=agent, **more))
     model = _Remote(at, agent, patience, more)
-    called = lambda context, _agent: getattr(context, "tool_call_id", "")  # noqa: E731
+    called: Callable[[Any, Any], str] = lambda context, _agent: getattr(context, "tool_call_id", "")  # noqa: E731
     return Agent(name=agent, handoff_description=description, instructions=called, model=model)
 
 
