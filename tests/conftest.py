@@ -4,7 +4,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,31 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+class Numbered(list[str]):
+    """Knows each test's place. A list looks through its 12,000 each time."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(names)
+        self._places = {name: place for place, name in enumerate(self)}
+
+    def index(self, name: str, *_: Any) -> int:
+        return self._places[name]
+
+
 class Scheduling(LoadGroupScheduling):  # type: ignore[misc] # it has no types
-    """Where each of 12,000 tests is a piece of work of its own, giving them out takes half a minute."""
+    """Where each of 12,000 tests is a piece of work of its own, giving them out takes half a minute. What is over is
+    forgotten: it would be counted again after each test."""
+
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, collection)
+        if node in self.registered_collections:
+            self.registered_collections[node] = Numbered(collection)
+
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        super().mark_test_complete(node, item_index, duration)
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        if all(self.assigned_work[node].get(scope, {}).values()):
+            self.assigned_work[node].pop(scope, None)
 
     def _split_scope(self, nodeid: str) -> str:
         scope = str(super()._split_scope(nodeid))

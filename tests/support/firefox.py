@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
@@ -28,10 +29,13 @@ LISTEN = """(tell) => addEventListener("securitypolicyviolation", (refused) => {
 
 
 def what_is_missing() -> str:
-    """Returns what has to be installed first; empty if nothing is missing."""
-    if _path():
-        return ""
-    return "a second browser needs Firefox: `apt-get install firefox-esr`, or BATON_FIREFOX names another"
+    """Returns what has to be installed first; empty if nothing is missing. Firefox alone would do, but `make test` does
+    without browsers: what they need tells `make console-test` from it."""
+    if find_spec("playwright") is None:
+        return "a real browser needs `make console-setup`"
+    if not _path():
+        return "a second browser needs Firefox: `apt-get install firefox-esr`, or BATON_FIREFOX names another"
+    return ""
 
 
 @dataclass
