@@ -59,7 +59,7 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
 
     def work(_: int, runner: int) -> int:
         done = 0
-        for _ in range(8):
+        for _ in range(scaled(8, 2)):
             claimed = claim_next(still, claimer)
             if claimed is not None:
                 end(still, claimed, runner)
