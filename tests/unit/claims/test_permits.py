@@ -47,7 +47,7 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
     store = MostHeldStore()
     team = Team(B, C, world=World(store=store))
     team.register(A, max_concurrent=limit)
-    tasks = [team.ask(A, f"work {number}").task.id for number in range(40)]
+    tasks = [team.ask(A, f"work {number}").task.id for number in range(scaled(40, 2))]
     still = team.still()
     claimer = Claimer(by=agent(A), agent=A, worker="w")
     first = [each for each in at_once(32, lambda: claim_next(still, claimer)) if isinstance(each, Claimed)]
