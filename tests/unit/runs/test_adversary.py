@@ -34,7 +34,7 @@ from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.sweep import sweep
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore
-from support.faults.soak import spread
+from support.faults.soak import IS_WHOLE
 from support.models.adversary import ObedientModel, attacks, sentence
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.team import as_told
@@ -265,8 +265,17 @@ INJECTIONS = [
 
 
 # ``make soak`` plays all; ``make test`` some, with each attack and each place among them.
-BY_NAME, BY_PLACE = {each[0]: each for each in INJECTIONS}, {each[1]: each for each in reversed(INJECTIONS)}
-PLAYED = list(dict.fromkeys([*spread(INJECTIONS, 30), *BY_NAME.values(), *BY_PLACE.values()]))
+def covering(injections: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Returns some with each attack and each place: first those that bring a new one of both."""
+    chosen: list[tuple[str, str]] = []
+    for new in (2, 1):
+        for name, place in injections:
+            if all(name != each for each, _ in chosen) + all(place != each for _, each in chosen) >= new:
+                chosen.append((name, place))
+    return chosen
+
+
+PLAYED = INJECTIONS if IS_WHOLE else covering(INJECTIONS)
 
 
 @pytest.mark.parametrize("place", PLACES)
