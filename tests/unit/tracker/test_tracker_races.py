@@ -152,7 +152,7 @@ def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wa
 
 
 def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_state(world: NotionWorld) -> None:
-    rounds = scaled(200, 4)
+    rounds = scaled(200)
     tasks, settings = mirrored_tasks(world, rounds), world.tracker_settings
     deps = still(world)
     turn = Barrier(4)
