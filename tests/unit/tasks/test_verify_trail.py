@@ -33,7 +33,7 @@ from tools.admin import verify_trail as script
 SCRIPT = Path(script.__file__)
 Public = dict[str, Any]
 
-A_CALL = scaled(MAX_ENTRIES, 25)  # entries that a call checks
+A_CALL = scaled(MAX_ENTRIES, 50)  # entries that a call checks
 
 
 class AlteredStore(WrappedStore):
