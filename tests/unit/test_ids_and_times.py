@@ -13,11 +13,12 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_id, is_slug, sortable_id
 from baton.domain.times import EPOCH, from_ms, parse_rfc3339, rfc3339, to_ms, whole_ms
 from support.clock import NOON
+from support.faults.soak import scaled
 from support.values.tasks import MS
 from support.worlds.world import agent, human, service
 
 instants = st.datetimes(datetime(1970, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
-many = settings(max_examples=200, derandomize=True, database=None)
+many = settings(max_examples=scaled(200, 4), derandomize=True, database=None)
 
 
 # Ids

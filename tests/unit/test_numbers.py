@@ -8,11 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.domain.canonical_json import canonical_json
 from baton.domain.numbers import Number, OutOfRange, approximate, fingerprint, fraction, integer, loads
+from support.faults.soak import scaled
 
 SPELLINGS = [
     *("1e15", "1E15", "1e+15", "0.10", "-0", "-0.0", "1.0", "0.1", "1e-7", "123456789012345678901234567890"),
@@ -39,6 +40,7 @@ def test_a_text_that_looks_like_a_number_stays_a_text() -> None:
 
 @pytest.mark.slow
 @given(st.recursive(st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(), st.lists))
+@settings(max_examples=scaled(100, 4))
 def test_what_is_stored_already_is_read_and_written_as_before(value: Any) -> None:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     assert canonical_json(loads(text)) == text

@@ -9,6 +9,7 @@ import pytest
 
 from baton.adapters.dynamodb.patience import LEAST_TRIES, MOST_TRIES, SECONDS, Patience
 from support.clock import FakeClock
+from support.faults.soak import spread
 
 LONGEST = [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
 
@@ -39,7 +40,7 @@ def test_what_is_answered_at_once_pauses_nowhere(clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("seconds", [SECONDS, 10.0])
-@pytest.mark.parametrize("dice", range(200))
+@pytest.mark.parametrize("dice", spread(range(200)))
 def test_all_of_the_time_is_used_and_ends_with_a_try(clock: FakeClock, seconds: float, dice: int) -> None:
     random.seed(dice)
     began = clock.monotonic()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from baton.adapters.dynamodb.trail_items import appended
@@ -67,6 +69,11 @@ class Life:
         self.last = domain.create(a_new_task(**values), by, self.now, domain.Dispatch(self.agent, SETTINGS))
         self.task = self.last.task
         self.events += self.last.events
+
+    def copy(self) -> Life:
+        other = copy(self)
+        other.events = [*self.events]
+        return other
 
     def do(self, verb: commands.TaskCommand) -> Change:
         change = domain.transition(self.task, verb, self.now)
@@ -138,6 +145,11 @@ def claimed(**values: Any) -> Life:
 
 def in_state(name: str) -> Life:
     """Returns the life of a task in this state. ``undoable`` is ``delegated`` within its undo window."""
+    return _lived(name).copy()
+
+
+@cache
+def _lived(name: str) -> Life:
     if name == "needs":
         return Life()
     if name == "undoable":

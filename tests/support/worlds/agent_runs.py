@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from baton.domain.agents.agent import Approval, Runtime
@@ -18,6 +19,7 @@ from baton.services.conversations.converse import Opening, ReadMessage, read_mes
 from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.sweep import sweep
+from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.provider_rules import check_request
 from support.fakes.store import InMemoryStore
 from support.worlds.world import WORKSPACE, World, human
@@ -74,9 +76,15 @@ class AgentRuns:
         self.deps = self.world.deps
         self.model = FakeModel(script)
         self.time_left = HOUR
-        for slug in agents:
-            register_agent(self.deps, human(), slug, {"runtime": Runtime.RUN, "name": slug.title()})
+        if agents and (table := self.world.empty_table()):
+            self.world.begin_as(table, without_tools(tuple(agents)))
+        else:
+            self.register(*agents)
         self.later = agents
+
+    def register(self, *slugs: str) -> None:
+        for slug in slugs:
+            register_agent(self.deps, human(), slug, {"runtime": Runtime.RUN, "name": slug.title()})
 
     def tool(self, name: str, target: str, **values: Any) -> None:
         values = {"description": f"Hands over to {target}.", "target_agent": target, **values}
@@ -167,3 +175,11 @@ def sales_runs(mode: ToolMode = ToolMode.TRANSFER) -> AgentRuns:
     agent_runs = AgentRuns(agents, {"sales": [], "anna": [says("Anna here.")], "bert": [says("Bert here.")]})
     agent_runs.tool("go", "anna", mode=mode)
     return agent_runs.open()
+
+
+@cache
+def without_tools(slugs: tuple[str, ...]) -> FakeDynamo:
+    """Returns a table with these agents and nothing else. Callers copy it, and never write to it."""
+    store = InMemoryStore()
+    AgentRuns({}, {}, world=World(store=store)).register(*slugs)
+    return store.dynamo

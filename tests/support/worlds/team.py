@@ -83,10 +83,9 @@ class Team:
         self.world = world or World()
         self._said = count(1)
         self.slugs: list[str] = []
-        if slugs and world is None:
+        if slugs and (table := self.world.empty_table()):
             self.slugs += slugs
-            assert isinstance(self.world.store, InMemoryStore)
-            self.world.begin_as(self.world.store.dynamo, registered(slugs))
+            self.world.begin_as(table, registered(slugs))
         else:
             for slug in slugs:
                 self.register(slug)

@@ -29,6 +29,7 @@ from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.fake_dynamo.client import Item, Key
 from support.fakes.ports import FakeCallbackKey, FakeDispatchQueue, FakeLooks, FakeSecrets, FakeTrackerQueue, NoTrackers
 from support.fakes.store import InMemoryStore
+from support.faults.call_hooks import CallHooks
 from support.values.tokens import is_given
 
 WORKSPACE = "acme"
@@ -89,12 +90,17 @@ class World:
 
     def settle(self, workspace: str = WORKSPACE) -> World:
         """Registers the agents. If the world is like many others, copies the table of a world that has them."""
-        is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
-        if is_usual and type(self.store) is InMemoryStore and self.store.dynamo.is_new:
-            self.begin_as(self.store.dynamo, settled(workspace), workspace)
+        if table := self.empty_table():
+            self.begin_as(table, settled(workspace), workspace)
         else:
             self._register(workspace)
         return self
+
+    def empty_table(self) -> FakeDynamo | None:
+        """Returns the world's table if the world is like many others, and nothing has happened in it yet."""
+        store = self.store.inner if type(self.store) is CallHooks else self.store
+        is_usual = isinstance(self.deps.ids, RandomIds) and self.clock.now() == NOON
+        return store.dynamo if is_usual and type(store) is InMemoryStore and store.dynamo.is_new else None
 
     def begin_as(self, table: FakeDynamo, other: FakeDynamo, workspace: str = WORKSPACE) -> None:
         """Copies another table into ``table``, which is this world's. This process then knows the agents as if it had

@@ -13,6 +13,7 @@ from baton.domain.agents.tool import (
     MAX_TOOLS_OF_AGENT,
     History,
     Tool,
+    Toolbox,
     ToolMode,
     Variable,
     VariableType,
@@ -222,7 +223,7 @@ def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
 def test_there_are_so_many_tools_and_no_more() -> None:
     world = World().settle()
     for number in range(MAX_TOOLS):
-        world.store.tools.save_tool(tool(name=f"t_{number:03d}", version=1), world.store.tools.toolbox(WORKSPACE))
+        world.store.tools.save_tool(tool(name=f"t_{number:03d}", version=1), Toolbox(version=number))
     with pytest.raises(LimitReached):
         define_tool(world.deps, human(), "one_more", TO_SCOUT)
     assert define_tool(world.deps, human(), "t_000", {"active": False})[0].version == 2

@@ -1,5 +1,5 @@
-"""Polls take turns where many wait: simulations with the real rules of both sides (support/crowd.py), of a
-quarter of an hour by one seed, and under ``make soak`` of half an hour by three."""
+"""Polls take turns where many wait: simulations with the real rules of both sides (support/crowd.py), of ten
+minutes by one seed, and under ``make soak`` of half an hour by three."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.crowd import REQUESTS_PER_SECOND, RESERVE, Crowd
 from support.faults.soak import scaled
 
 ROOM, NO_ROOM = Room("wait", RESERVE), Room()
-RUN_SECONDS = float(scaled(1_800, 2))
+RUN_SECONDS = float(scaled(1_800, 3))
 
 
 @pytest.fixture(autouse=True, params=range(1, 1 + scaled(3, 3)))

@@ -30,7 +30,7 @@ from support.worlds.world import WORKSPACE, World, agent, human
 
 A, B, C, D = "anna", "bert", "carl", "dora"
 # How often a race is run.
-TIMES = scaled(40, 3)
+TIMES = scaled(40, 8)
 
 
 def waiting(
@@ -220,7 +220,7 @@ def test_results_that_are_too_large_together_are_left_to_their_tasks() -> None:
 @pytest.mark.slow
 def test_two_last_children_that_end_at_once_let_the_parent_go_on_exactly_once() -> None:
     """Each then does what its notice says; no sweeper is needed."""
-    for _ in range(scaled(60, 3)):
+    for _ in range(scaled(60)):
         team = Team(A, B, C)
         task, held_tasks = waiting(team, B, C)
         still = team.still()

@@ -20,7 +20,7 @@ from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
 from support.fakes.store import InMemoryStore
-from support.faults.soak import scaled, spread
+from support.faults.soak import crossed, scaled, spread
 from support.faults.threads import at_once, race
 from support.worlds.team import HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human
@@ -47,7 +47,7 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
     store = MostHeldStore()
     team = Team(B, C, world=World(store=store))
     team.register(A, max_concurrent=limit)
-    tasks = [team.ask(A, f"work {number}").task.id for number in range(40)]
+    tasks = [team.ask(A, f"work {number}").task.id for number in range(scaled(40, 2))]
     still = team.still()
     claimer = Claimer(by=agent(A), agent=A, worker="w")
     first = [each for each in at_once(32, lambda: claim_next(still, claimer)) if isinstance(each, Claimed)]
@@ -59,7 +59,7 @@ def test_32_workers_of_one_agent_never_hold_more_than_it_may_and_all_of_it_gets_
 
     def work(_: int, runner: int) -> int:
         done = 0
-        for _ in range(8):
+        for _ in range(scaled(8, 2)):
             claimed = claim_next(still, claimer)
             if claimed is not None:
                 end(still, claimed, runner)
@@ -171,7 +171,7 @@ def test_32_claimers_at_a_lowered_limit_take_what_is_left_of_it(before: int | No
     held_tasks = [team.take(A) for _ in range(before or 7)]
     team.register(A, max_concurrent=after)
     still, claimer = team.still(), Claimer(by=agent(A), agent=A, worker="w")
-    for number in range(scaled(12, 3)):
+    for number in range(scaled(12, 6)):
         team.complete(held_tasks.pop(number % len(held_tasks)))
         at_once(32, lambda: claim_next(still, claimer))
         claims = store.claims.held(WORKSPACE, A)
@@ -212,8 +212,7 @@ ENDS: dict[str, Callable[[Team, HeldTask], object]] = {
 }
 
 
-@pytest.mark.parametrize("runtime", Runtime)
-@pytest.mark.parametrize("way", ENDS)
+@pytest.mark.parametrize(("way", "runtime"), crossed(list(ENDS), list(Runtime)))
 def test_however_a_claim_ends_its_permit_is_the_next_ones_and_a_run_agent_is_notified(
     way: str, runtime: Runtime
 ) -> None:

@@ -4,6 +4,7 @@ anything else under that claim is stale."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from baton.services.claims.wait_for_callback import answer_callback, wait_for_ca
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore
+from support.faults.soak import crossed
 from support.worlds.team import HeldTask, Team, as_told
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -140,9 +142,14 @@ def it_is_cancelled(team: Team, held: HeldTask) -> None:
 AFTER = [nothing, time_goes_by, it_goes_on, much_happens, it_is_cancelled]
 
 
-@pytest.mark.parametrize("has_key", [True, False])
-@pytest.mark.parametrize("meanwhile", AFTER, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("verb", VERBS)
+# ``make test``: each verb with each event, one with a key and the next one without.
+@pytest.mark.parametrize(
+    ("verb", "meanwhile", "has_key"),
+    [
+        pytest.param(verb, meanwhile, has_key, id=f"{verb}-{meanwhile.__name__}-{has_key}")
+        for (verb, meanwhile), has_key in crossed([*product(VERBS, AFTER)], [True, False])
+    ],
+)
 def test_the_exact_repeat_gets_the_first_answer_and_leaves_nothing(
     verb: str, meanwhile: Callable[[Team, HeldTask], None], has_key: bool
 ) -> None:

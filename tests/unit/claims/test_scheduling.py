@@ -25,6 +25,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.put_off_task import defer_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimer
+from support.faults.soak import scaled
 from support.faults.threads import at_once, race
 from support.faults.wrapped_store import WrappedStore
 from support.worlds.team import Team
@@ -93,7 +94,7 @@ def take_all(deps: Any) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("round_", range(5))
+@pytest.mark.parametrize("round_", range(scaled(5, 2)))
 def test_eight_claimers_at_once_take_each_once_and_nothing_before_all_of_a_better_priority(round_: int) -> None:
     """Within one priority those who look at the same moment spread (docs/decisions/022-what-one-caller-may-cost.md)."""
     team, store = logged()
@@ -128,7 +129,7 @@ def sixty(team: Team) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("round_", range(5))
+@pytest.mark.parametrize("round_", range(scaled(5, 2)))
 def test_no_p1_is_handed_out_while_a_p0_was_ready_before_the_claim_began(round_: int) -> None:
     """More of both come while eight claim."""
     team, store = logged()

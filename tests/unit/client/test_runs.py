@@ -7,6 +7,7 @@ import pytest
 from baton_client import Baton, Call, Run, Work, operations
 from baton_client.testing import BatonWorld
 from baton_client.testing import baton_world as baton_world
+from support.faults.soak import crossed
 
 SHIP = Call.approve("c1", "ship", {"version": "1.2"})
 ASK = Call.ask("c1", "Which branch?", options=["main", "next"])
@@ -17,8 +18,7 @@ def reviewer(baton_world: BatonWorld) -> Baton:
     return baton_world.baton("reviewer", approval="auto")
 
 
-@pytest.mark.parametrize("call", [SHIP, ASK])
-@pytest.mark.parametrize("has_saved", [True, False])
+@pytest.mark.parametrize(("call", "has_saved"), crossed([SHIP, ASK], [True, False]))
 def test_the_same_call_of_a_later_turn_is_asked_anew(
     baton_world: BatonWorld, reviewer: Baton, call: Call, has_saved: bool
 ) -> None:

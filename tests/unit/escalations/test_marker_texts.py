@@ -14,6 +14,7 @@ from baton.domain.escalations.business_days import next_business_day
 from baton.domain.escalations.marker import parse_marker
 from baton.domain.one_line import one_line
 from baton.services.access.change_settings import change_settings
+from support.faults.soak import scaled
 from support.worlds.world import World, agent, human, marker_body
 
 # The block
@@ -44,7 +45,7 @@ def test_no_value_forges_a_line(world: World, breaker: str) -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, derandomize=True, database=None)
+@settings(max_examples=scaled(300), derandomize=True, database=None)
 def test_one_line_is_one_line_whatever_is_in_it(text: str) -> None:
     assert len(f"a{one_line(text)}b".splitlines()) == 1
     assert len(one_line(text)) == len(text)

@@ -35,6 +35,7 @@ from baton.services.tasks.watch_tasks import watch_tasks
 from support.fakes.ports import FakeBus
 from support.faults.choke_point import Crash
 from support.faults.hooked_store import HookedStore
+from support.faults.soak import scaled
 from support.faults.threads import eager_switching
 from support.published import PublishedEvents, Stream, entries, outbox_events
 from support.values.changes import new, plant, then
@@ -309,14 +310,15 @@ def test_pauses_grow_with_the_age_from_a_minute_to_fifteen(age: int, wanted: int
 
 @pytest.mark.slow
 def test_a_thousand_bad_ones_in_front_do_not_starve_the_one_behind(outside: PublishedEvents) -> None:
-    for number in range(1_000):
+    bad = scaled(1_000, 4)
+    for number in range(bad):
         outside.world.store.commit(WORKSPACE, new(f"task_{number:04d}"))
         outside.bus.refuses.add(f"acme:task_{number:04d}:1")
     outside.world.clock.advance(1)
     task_id = outside.world.needing()
     outside.world.clock.advance(60)
     this = outside.tick()
-    assert (this.published, this.failed, this.complete) == (1, 1_000, True)
+    assert (this.published, this.failed, this.complete) == (1, bad, True)
     assert outside.told() == [(task_id, 1)]
 
 

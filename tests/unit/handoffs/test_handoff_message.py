@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.domain.errors import InvalidInput
 from baton.domain.handoffs.handoff_message import ContextPart, HandoffMessage, message_from
+from support.faults.soak import scaled
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "files"
 NAMES = ["source", "target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "input"]
@@ -25,6 +26,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*NAMES, "hops", "conversation", "text"]), values))
+@settings(max_examples=scaled(100, 4))
 def test_any_json_is_kept_as_it_is(plain: dict[str, Any]) -> None:
     assert message_from(plain).plain() == plain
 

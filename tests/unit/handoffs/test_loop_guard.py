@@ -15,6 +15,7 @@ from baton.domain.tasks.task import Kind
 from baton.services.agents.register_agent import register_agent
 from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.release_review import release_review
+from support.faults.soak import spread
 from support.worlds.team import HeldTask, StoppedHandoff, Team, ring_of
 from support.worlds.world import agent, human
 
@@ -81,7 +82,7 @@ def test_a_ring_of_many_ends_at_the_depth_that_is_allowed(way: str) -> None:
     only_entry(team, halt)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", spread(WAYS))
 def test_50_hops_are_made_where_they_are_allowed_and_not_one_more(way: str) -> None:
     team = Team(*ring_of(51), max_depth=50, max_handoffs_per_workflow=500)
     hops, halt = stopped(team, around(*ring_of(51)), way)

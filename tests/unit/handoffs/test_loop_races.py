@@ -19,6 +19,7 @@ from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.split_task import split_task
 from support.faults.hooked_store import HookedStore
+from support.faults.soak import scaled
 from support.faults.threads import all_at_once, at_once, race
 from support.worlds.team import HeldTask, StoppedHandoff, Team
 from support.worlds.world import World, agent, human
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.slow
 
 A, B, C = "anna", "bert", "carl"
 THREADS = 16
+TIMES = scaled(10, 3)
 
 
 def hand_off(deps: Any, source: str, target: str, number: int, held: HeldTask | None = None) -> TaskDetails:
@@ -43,7 +45,7 @@ def outcomes(answers: list[Any]) -> tuple[int, int]:
 
 
 def test_many_at_once_fill_a_workflow_to_its_last_place_and_no_further() -> None:
-    for _ in range(10):
+    for _ in range(TIMES):
         team = Team(A, B, max_handoffs_per_workflow=6)
         held, still = team.begin(A), team.still()
         answers = all_at_once([partial(hand_off, still, A, B, number, held) for number in range(THREADS)])
@@ -68,7 +70,7 @@ def test_two_at_once_dont_share_the_last_place_of_a_budget() -> None:
 
 
 def test_many_at_once_begin_as_many_workflows_as_the_hour_allows() -> None:
-    for _ in range(10):
+    for _ in range(TIMES):
         team = Team(A, B, root_handoffs_per_hour=5)
         still = team.still()
         answers = all_at_once([partial(hand_off, still, A, B, number) for number in range(THREADS)])
@@ -82,7 +84,7 @@ def test_many_at_once_begin_as_many_workflows_as_the_hour_allows() -> None:
 
 def test_of_many_who_begin_a_workflow_of_one_name_one_does() -> None:
     slugs = tuple(f"agent-{number}" for number in range(8))
-    for _ in range(10):
+    for _ in range(TIMES):
         team = Team(A, *slugs)
         still = team.still()
 
@@ -110,7 +112,7 @@ def test_of_two_who_begin_a_workflow_of_one_name_the_slower_is_told_so() -> None
 
 
 def test_many_knocks_at_once_are_one_entry_that_has_counted_them_and_one_release() -> None:
-    for _ in range(10):
+    for _ in range(TIMES):
         team = Team(A, B, max_depth=1)
         held, still = team.begin(A), team.still()
         answers = all_at_once([partial(hand_off, still, A, B, number, held) for number in range(THREADS)])

@@ -358,7 +358,7 @@ class ProtocolMachine(Players, RuleBasedStateMachine):
 
 TestTheProtocolUnderAnything = ProtocolMachine.TestCase
 TestTheProtocolUnderAnything.settings = settings(
-    max_examples=scaled(80),
+    max_examples=scaled(80, 16),
     stateful_step_count=60,
     derandomize=True,
     database=None,

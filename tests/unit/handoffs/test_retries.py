@@ -22,6 +22,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks, die
 from support.faults.hooked_store import HookedStore
+from support.faults.soak import scaled
 from support.faults.threads import all_at_once
 from support.worlds.team import BROKE, HeldTask, Team
 from support.worlds.world import WORKSPACE, World, agent, human, service
@@ -80,7 +81,7 @@ def test_one_retry_is_under_way_whichever_of_them_is_named() -> None:
 
 @pytest.mark.slow
 def test_of_retries_at_once_of_any_of_them_one_is_made() -> None:
-    for _ in range(20):
+    for _ in range(scaled(20, 5)):
         team = Team(A, B)
         root = team.begin(A)
         first = failed(team, root)

@@ -141,17 +141,17 @@ def test_a_lost_connection_is_looked_for_at_once_and_made_again(tower: FakeBell,
     anyio.run(play)
 
 
-@pytest.mark.parametrize("said", ["", "[]", "[" * 4000, '{"ring": 7}', '{"ring": "work:another"}', b"\xff", "x" * 5000])
-def test_what_cannot_be_read_is_no_ring_and_no_end(tower: FakeBell, bell: Bell, said: str | bytes) -> None:
+def test_what_cannot_be_read_is_no_ring_and_no_end(tower: FakeBell, bell: Bell) -> None:
     async def play() -> None:
         async with listening(tower, bell):
-            tower.say(said)
-            with anyio.move_on_after(0.3):
-                await bell.wait(SELDOM if len(said) < 5000 else 0.05)
-                assert len(said) == 5000
-            with anyio.fail_after(20):
-                while len(bell._open) < 2:
-                    await bell.wait(0.01)
+            for said in ("", "[]", "[" * 4000, '{"ring": 7}', '{"ring": "work:another"}', b"\xff", "x" * 5000):
+                tower.say(said)
+                with anyio.move_on_after(0.3):
+                    await bell.wait(SELDOM if len(said) < 5000 else 0.05)
+                    assert len(said) == 5000, said
+                with anyio.fail_after(20):
+                    while len(bell._open) < 2:
+                        await bell.wait(0.01)
 
     anyio.run(play)
 

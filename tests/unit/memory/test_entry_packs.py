@@ -29,7 +29,7 @@ from baton.domain.memory.packing import SETTLED, ReadPacks, merged
 from baton.ports.writes import Put, Save
 from support.clock import NOON
 from support.faults.choke_point import Crash, at_call, no_fault
-from support.faults.soak import scaled
+from support.faults.soak import IS_WHOLE, scaled
 from support.values.judged_set import judged_entries
 from support.values.records import a_board_entry
 from support.worlds.board import Board
@@ -38,6 +38,7 @@ from support.worlds.world import WORKSPACE, human
 SIZE = 4
 SMALL = SearchLimits(per_pack=SIZE)
 LONG_AGO = SETTLED.total_seconds() + 100
+FAULTS = ("error_before", "timeout_after", "throttle", "crash_before", "crash_after")
 WORDS = ("queue", "table", "lease", "fence", "claim", "token")
 
 
@@ -216,9 +217,11 @@ def test_a_deletion_is_refused_if_packs_were_written_since_it_looked(board: Boar
     assert [each.is_void for each in packs(board)] == [False, False]
 
 
-@pytest.mark.parametrize("fault", ["error_before", "timeout_after", "throttle", "crash_before", "crash_after"])
+@pytest.mark.parametrize("fault", FAULTS)
 def test_whatever_fails_while_packs_are_made_nothing_is_lost(fault: str) -> None:
-    for number in count(1):
+    """``make test`` plays each fault at every fifth call, the next fault at other calls; ``make soak`` at all."""
+    every = 1 if IS_WHOLE else len(FAULTS)
+    for number in count(1 + FAULTS.index(fault) % every, every):
         board = Board(SMALL)
         entries = posted(board, 50)
         board.rig.choked.plan = at_call(number, fault)

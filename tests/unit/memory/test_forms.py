@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from string import ascii_lowercase
 
 import pytest
@@ -14,6 +15,7 @@ from baton.domain.memory.entry_index import EntryIndex, Question
 from baton.domain.memory.entry_words import words_of
 from baton.domain.memory.forms import is_one_off
 from support.clock import NOON
+from support.faults.soak import scaled
 from support.values.records import a_board_entry
 
 # Different words, of which some begin alike. Asked for one, nobody means the other.
@@ -115,11 +117,15 @@ def test_only_the_languages_that_are_asked_for_are_loaded() -> None:
 # Words nobody says again
 
 
+MANY = scaled(300, 2)  # hostile entries: twice as many as an index of 500 KB keeps
+
+
 def said_once(number: int) -> str:
     letters = ascii_lowercase
     return "q" + "".join(letters[number // 26**place % 26] for place in range(5)) + "q"
 
 
+@cache
 def hostile(number: int, poster: str = "agent:mallory") -> Entry:
     words = " ".join(map(said_once, range(800 * number, 800 * (number + 1))))
     return a_board_entry(10_000 + number, summary="junk", detail=words, posted_by=poster)
@@ -127,12 +133,12 @@ def hostile(number: int, poster: str = "agent:mallory") -> Entry:
 
 def test_the_words_that_one_poster_brings_are_bounded_and_the_entries_found_all_the_same() -> None:
     ordinary = [a_board_entry(number, summary=f"the queue number{number}") for number in range(50)]
-    index = index_of(*ordinary, *(hostile(number) for number in range(300)))
-    assert index.size < 300 * 800 * 20
-    assert len(index.find(Question(text="junk", limit=500), NOON)) == 300
+    index = index_of(*ordinary, *(hostile(number) for number in range(MANY)))
+    assert index.size < MANY * 800 * 20
+    assert len(index.find(Question(text="junk", limit=500), NOON)) == MANY
     assert len(index.find(Question(text=said_once(801)), NOON)) == 1
-    late = index.find(Question(text=said_once(299 * 800 + 700)), NOON)
-    assert hostile(299).id not in {each.entry_id for each in late}
+    late = index.find(Question(text=said_once((MANY - 1) * 800 + 700)), NOON)
+    assert hostile(MANY - 1).id not in {each.entry_id for each in late}
     later = a_board_entry(20_000, summary="neverheard", posted_by="agent:scout")
     index.put(later)
     assert [each.entry_id for each in index.find(Question(text="neverheard"), NOON)] == [later.id]
@@ -140,18 +146,18 @@ def test_the_words_that_one_poster_brings_are_bounded_and_the_entries_found_all_
 
 def test_beyond_its_bytes_an_index_forgets_the_oldest_of_who_takes_most() -> None:
     ordinary = [a_board_entry(number, summary=f"the queue number{number}") for number in range(50)]
-    index = index_of(*ordinary, *(hostile(number) for number in range(300)), most_bytes=500_000)
+    index = index_of(*ordinary, *(hostile(number) for number in range(MANY)), most_bytes=500_000)
     assert index.size <= 500_000
     assert not index.is_whole
     assert len(index.find(Question(text="queue", limit=500), NOON)) == 50
     kept = [each.entry_id for each in index.find(Question(text="junk", limit=500), NOON)]
-    assert hostile(299).id in kept
+    assert hostile(MANY - 1).id in kept
     assert hostile(0).id not in kept
 
 
 def test_of_more_than_it_keeps_an_index_is_made_of_little_more_than_what_it_would_keep() -> None:
     ordinary = [a_board_entry(number, summary=f"the queue number{number}") for number in range(50)]
-    posted = [words_of(each) for each in (*ordinary, *(hostile(number) for number in range(300)))]
+    posted = [words_of(each) for each in (*ordinary, *(hostile(number) for number in range(MANY)))]
     index, begun = EntryIndex(100_000, stem, 500_000), EntryIndex(100_000, stem, 500_000)
     for each in posted:
         index.put_words(each)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -31,8 +32,9 @@ from baton.services.agents.register_agent import register_agent
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.memory.post_entry import post_entry
 from baton.services.tasks.sweep import sweep
+from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import InMemoryStore
-from support.faults.soak import spread
+from support.faults.soak import IS_WHOLE
 from support.models.adversary import ObedientModel, attacks, sentence
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.team import as_told
@@ -70,45 +72,58 @@ class AttackedWorkspaces:
     write."""
 
     def __init__(self, planted: dict[str, dict[str, str]]) -> None:
-        self.agent_runs = AgentRuns({slug: {} for slug in GIVEN}, {})
-        deps = self.deps = self.agent_runs.deps
-        change_settings(deps, human(), {"max_handoffs_per_workflow": MAX_HANDOFFS, "max_depth": 4})
-        self._define(deps, WORKSPACE, planted)
-        register_agent(deps, human(OTHER), "victim", {"runtime": Runtime.RUN})
-        register_agent(deps, human(OTHER), "globex", {})
-        values = {"description": "Over.", "target_agent": "globex"}
-        define_tool(deps, human(OTHER), "to_globex", values)
-        register_agent(deps, human(OTHER), "victim", {"tools": ("to_globex",)})
-        self.other_task = self._bystander(OTHER)
-        self.own_task = self._bystander(WORKSPACE)
-        for workspace in (WORKSPACE, OTHER):
-            issue_token(deps, human(workspace), TokenRequest(kind=PrincipalKind.AGENT, subject="victim"))
-            change_route(deps, human(workspace), "audit", {"agent": "victim"})
-        self.agent_runs.world.dispatch_queue.notices.clear()
-        self.agent_runs.world.clock.advance(3)
-
-    def _define(self, deps: Deps, workspace: str, planted: dict[str, dict[str, str]]) -> None:
-        for slug in ("helper", "victim", "self", "vault"):
-            target = "victim" if slug == "self" else slug
-            for verb, mode in (("to", ToolMode.TRANSFER), ("ask", ToolMode.DELEGATE)):
-                told = {"description": f"Over to {target}.", **planted.get(f"{verb}_{slug}", {})}
-                values = {"target_agent": target, "mode": mode, "context_variables": VARIABLES, **told}
-                define_tool(deps, human(workspace), f"{verb}_{slug}", values)
-        for slug, tools in GIVEN.items():
-            register_agent(deps, human(workspace), slug, {"tools": tools, "max_turns": MAX_TURNS})
-
-    def _bystander(self, workspace: str) -> str:
-        """A task that waits for a human."""
-        register_agent(self.deps, human(workspace), "clerk", {})
-        message = {"source": {"agent": "clerk"}, "target": {"agent": "victim", "reason": "later"}, "summary": "later"}
-        return create_handoff(
-            self.deps, agent("clerk", workspace), CreateHandoff(message=message_from(message))
-        ).task.id
+        self.agent_runs = AgentRuns({}, {})
+        self.deps = self.agent_runs.deps
+        world = self.agent_runs.world
+        table, self.other_task, self.own_task = unharmed()
+        assert isinstance(world.store, InMemoryStore)
+        world.begin_as(world.store.dynamo, table)
+        for name, texts in planted.items():
+            define(self.deps, name, texts)
+        world.clock.advance(3)
 
     def held(self) -> dict[tuple[str, str], Any]:
         store = self.agent_runs.world.store
         assert isinstance(store, InMemoryStore)
         return store.dynamo.contents()
+
+
+@cache
+def unharmed() -> tuple[FakeDynamo, str, str]:
+    """Returns a table with the two workspaces, and a task of the other one and of this one. Callers copy it, and never
+    write to it."""
+    deps = AgentRuns({slug: {} for slug in GIVEN}, {}).deps
+    change_settings(deps, human(), {"max_handoffs_per_workflow": MAX_HANDOFFS, "max_depth": 4})
+    for slug in ("helper", "victim", "self", "vault"):
+        define(deps, f"to_{slug}")
+        define(deps, f"ask_{slug}")
+    for slug, tools in GIVEN.items():
+        register_agent(deps, human(), slug, {"tools": tools, "max_turns": MAX_TURNS})
+    register_agent(deps, human(OTHER), "victim", {"runtime": Runtime.RUN})
+    register_agent(deps, human(OTHER), "globex", {})
+    define_tool(deps, human(OTHER), "to_globex", {"description": "Over.", "target_agent": "globex"})
+    register_agent(deps, human(OTHER), "victim", {"tools": ("to_globex",)})
+    tasks = bystander(deps, OTHER), bystander(deps, WORKSPACE)
+    for workspace in (WORKSPACE, OTHER):
+        issue_token(deps, human(workspace), TokenRequest(kind=PrincipalKind.AGENT, subject="victim"))
+        change_route(deps, human(workspace), "audit", {"agent": "victim"})
+    assert isinstance(deps.store, InMemoryStore)
+    return deps.store.dynamo, *tasks
+
+
+def define(deps: Deps, name: str, texts: dict[str, str] | None = None) -> None:
+    verb, slug = name.split("_")
+    target = "victim" if slug == "self" else slug
+    mode = {"to": ToolMode.TRANSFER, "ask": ToolMode.DELEGATE}[verb]
+    told = {"description": f"Over to {target}.", **(texts or {})}
+    define_tool(deps, human(), name, {"target_agent": target, "mode": mode, "context_variables": VARIABLES, **told})
+
+
+def bystander(deps: Deps, workspace: str) -> str:
+    """Returns a task that waits for a human."""
+    register_agent(deps, human(workspace), "clerk", {})
+    message = {"source": {"agent": "clerk"}, "target": {"agent": "victim", "reason": "later"}, "summary": "later"}
+    return create_handoff(deps, agent("clerk", workspace), CreateHandoff(message=message_from(message))).task.id
 
 
 Place = Callable[[AgentRuns, str], Task]
@@ -250,8 +265,17 @@ INJECTIONS = [
 
 
 # ``make soak`` plays all; ``make test`` some, with each attack and each place among them.
-BY_NAME, BY_PLACE = {each[0]: each for each in INJECTIONS}, {each[1]: each for each in reversed(INJECTIONS)}
-PLAYED = list(dict.fromkeys([*spread(INJECTIONS, 30), *BY_NAME.values(), *BY_PLACE.values()]))
+def covering(injections: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Returns some with each attack and each place: first those that bring a new one of both."""
+    chosen: list[tuple[str, str]] = []
+    for new in (2, 1):
+        for name, place in injections:
+            if all(name != each for each, _ in chosen) + all(place != each for _, each in chosen) >= new:
+                chosen.append((name, place))
+    return chosen
+
+
+PLAYED = INJECTIONS if IS_WHOLE else covering(INJECTIONS)
 
 
 @pytest.mark.parametrize("place", PLACES)

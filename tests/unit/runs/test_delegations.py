@@ -26,6 +26,7 @@ from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimer
+from support.faults.soak import scaled
 from support.faults.threads import StillClock, race
 from support.worlds.agent_runs import HOUR, AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, agent, human
@@ -271,7 +272,7 @@ def test_a_parent_whose_model_is_away_when_it_goes_on_keeps_its_results() -> Non
 @pytest.mark.parametrize("lost", [False, True])
 def test_two_last_children_at_once(lost: bool) -> None:
     """However they end, the one that waits goes on once, with both results; also if their notices are lost."""
-    for _ in range(10):
+    for _ in range(scaled(10, 3)):
         agent_runs = delegating_runs(calls(("ask_bert", {}), ("ask_carl", {})), says("Done."))
         root = agent_runs.start("anna", until_quiet=False)
         agent_runs.world.clock.advance(3)

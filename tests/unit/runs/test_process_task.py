@@ -18,6 +18,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.hooked_store import HookedStore, LaggingStore
+from support.faults.soak import scaled
 from support.worlds.runners import Patient, Recorder, raising
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -79,7 +80,7 @@ def test_two_notices_two_tasks_the_second_more_urgent_and_both_run_without_the_s
     assert {world.task(each).fence for each in (first, second)} == {1}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(scaled(5, 5)))
 def test_twenty_notices_for_twenty_tasks_in_any_order_and_doubled_run_each_once(world: World, seed: int) -> None:
     tasks = [work_for_runner(world, source, "high" if n % 3 else "low") for n, source in enumerate(sources(world, 20))]
     notices = tasks * 2

@@ -17,6 +17,7 @@ from baton.domain.runs.memory_prompt import HEAD, memory_lines
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.memory.post_entry import post_entry
 from support.clock import NOON
+from support.faults.soak import scaled
 from support.values.records import a_board_entry
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, agent, human
@@ -107,7 +108,7 @@ def test_a_table_that_did_not_answer_is_told_of() -> None:
 
 
 @given(ODD, ODD, ODD)
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=scaled(200))
 def test_no_text_of_an_entry_begins_a_line(summary: str, detail: str, author: str) -> None:
     entry = a_board_entry(entry_type=DECISION, summary=summary, detail=detail, posted_by=author)
     snapshot = snapshot_of("src", NOON, {DECISION: (entry,)})

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
+from support.clock import FakeClock
+from support.fakes.store import InMemoryStore
 from support.faults.call_hooks import CallHooks
 from support.faults.soak import IS_WHOLE, scaled
 from support.faults.threads import all_at_once
@@ -86,15 +89,33 @@ DEEDS: dict[str, tuple[Callable[[Any, HeldTask], object], bool]] = {
 }
 
 
-def family(team: Team, only: str | None = None) -> tuple[HeldTask, dict[str, HeldTask]]:
-    """A root, and a child of it at work for each deed, or for that one alone."""
+@dataclass(frozen=True)
+class Family:
+    """A root, and a child of it at work for each deed, or for one alone. Callers copy the world."""
+
+    world: World
+    root: HeldTask
+    children: dict[str, HeldTask]
+
+
+@cache
+def family(only: str | None = None) -> Family:
+    team = Team(*SLUGS)
     root = team.begin(TOP)
     children = {
         deed: team.take(slug, team.ask(slug, deed, under=root).task.id)
         for deed, slug in zip(DEEDS, SLUGS[1:], strict=False)
         if only in {None, deed}
     }
-    return root, children
+    return Family(team.world, root, children)
+
+
+def at_work(only: str | None = None) -> tuple[Team, CallHooks, HeldTask, dict[str, HeldTask]]:
+    made, store = family(only), CallHooks()
+    assert isinstance(made.world.store, InMemoryStore)
+    world = World(store=store, clock=FakeClock(made.world.clock.now()))
+    world.begin_as(store.inner.dynamo, made.world.store.dynamo)
+    return Team(world=world), store, made.root, made.children
 
 
 def quiet(team: Team) -> None:
@@ -123,8 +144,7 @@ def nobody_is_open(team: Team, children: dict[str, HeldTask]) -> Counter[str]:
 def test_nobody_escapes_a_cancel_whatever_six_descendants_do_at_that_moment() -> None:
     rounds, refused, retried = scaled(100), Counter[str](), 0
     for _ in range(rounds):
-        team = Team(*SLUGS)
-        root, children = family(team)
+        team, _, root, children = at_work()
         gone = team.fail(team.take("bert", team.ask("bert", "gone", under=root).task.id)).task
         still = team.still()
         steps: list[Callable[[], object]] = [partial(DEEDS[deed][0], still, held) for deed, held in children.items()]
@@ -150,9 +170,7 @@ def test_nobody_escapes_a_cancel_at_any_moment_of_a_descendants_deed(deed: str) 
     moment, calls, came_too_late = 0, [""], 0
     while len(calls) >= moment:
         moment += 1
-        store = CallHooks()
-        team = Team(*SLUGS, world=World(store=store))
-        root, children = family(team)
+        team, store, root, children = at_work()
         store.begin(before={moment: partial(cancel_task, team.deps, human(), root.task.id, "stop")})
         try:
             act(team.deps, children[deed])
@@ -176,9 +194,7 @@ def test_nobody_escapes_a_deed_at_any_moment_of_the_cancel(deed: str, is_alone: 
     moment, calls = list(DEEDS).index(deed) % step + 1 - step, [""]
     while len(calls) >= moment:
         moment += step
-        store = CallHooks()
-        team = Team(*SLUGS, world=World(store=store))
-        root, children = family(team, deed if is_alone else None)
+        team, store, root, children = at_work(deed if is_alone else None)
 
         def do(team: Team = team, children: dict[str, HeldTask] = children) -> None:
             with suppress(StaleClaim):

@@ -378,7 +378,7 @@ class expecting:  # noqa: N801 - reads as a statement
 
 TestTasksUnderAnything = TaskMachine.TestCase
 TestTasksUnderAnything.settings = settings(
-    max_examples=scaled(100),
+    max_examples=scaled(100, 20),
     stateful_step_count=60,
     derandomize=True,
     database=None,

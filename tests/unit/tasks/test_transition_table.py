@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -244,6 +245,11 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
 
 
 def life_in(state: str) -> Life:
+    return lived(state).copy()
+
+
+@cache
+def lived(state: str) -> Life:
     if state == "at-next":
         life = in_state("next")
         life.claim()

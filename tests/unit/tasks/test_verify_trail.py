@@ -25,7 +25,7 @@ from baton.domain.times import parse_rfc3339
 from baton.services.claims.renew_claim import renew_claim
 from baton.services.tasks.verify_trail import EVENTS_PER_PAGE, MAX_ENTRIES, TrailFindings, verify_trail
 from support.faults.hooked_store import HookedStore
-from support.faults.soak import scaled
+from support.faults.soak import crossed, scaled
 from support.faults.wrapped_store import WrappedStore
 from support.worlds.world import WORKSPACE, World, agent, human
 from tools.admin import verify_trail as script
@@ -33,7 +33,7 @@ from tools.admin import verify_trail as script
 SCRIPT = Path(script.__file__)
 Public = dict[str, Any]
 
-A_CALL = scaled(MAX_ENTRIES, 25)  # entries that a call checks
+A_CALL = scaled(MAX_ENTRIES, 50)  # entries that a call checks
 
 
 class AlteredStore(WrappedStore):
@@ -389,19 +389,20 @@ def shapes(exported: list[Public]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("shape", shapes([]))
-def test_it_reads_what_the_api_answers_and_says_what_it_saw(kept: Kept, tmp_path: Path, shape: str) -> None:
+@pytest.mark.parametrize(("shape", "way"), crossed(list(shapes([])), ["a file", "its input", "its input by name"]))
+def test_it_reads_what_the_api_answers_and_says_what_it_saw(kept: Kept, tmp_path: Path, shape: str, way: str) -> None:
     exported = kept.exported
     file = tmp_path / "trail.json"
     file.write_text(shapes(exported)[shape], encoding="utf-8")
     first, last = exported[0]["at"], exported[-1]
     sentence = f"from {first} to {last['at']}, leaving the task claimed; the last hash is {last['hash']}."
-    for done in (
-        run(str(file)),
-        run(given=file.read_bytes()),
-        run("--expect-hash", last["hash"], "-", given=file.read_bytes()),
-    ):
-        assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"Intact: 3 entries {sentence}\n", b"")
+    if way == "a file":
+        done = run(str(file))
+    elif way == "its input":
+        done = run(given=file.read_bytes())
+    else:
+        done = run("--expect-hash", last["hash"], "-", given=file.read_bytes())
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"Intact: 3 entries {sentence}\n", b"")
 
 
 def test_it_names_the_broken_entry_and_why(kept: Kept) -> None:

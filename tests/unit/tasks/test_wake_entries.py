@@ -14,6 +14,7 @@ from baton.domain.tasks.wake import AMONG_THE_FIRST_SECONDS, EARLY_LOOK_SECONDS,
 from baton.services.claims.claim_task import claim_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimer
+from support.faults.soak import crossed
 from support.values.tasks import HUMAN, Life, an_agent
 from support.worlds.world import World, agent
 
@@ -113,8 +114,7 @@ def test_what_comes_back_keeps_its_entry_and_the_end_takes_it_out() -> None:
     assert not ended.meta.wakes_first
 
 
-@pytest.mark.parametrize("lease", [15, 240, 300, 301, 420, 900])
-@pytest.mark.parametrize("after", [0, 61, 299, 301, 3_700])
+@pytest.mark.parametrize(("lease", "after"), crossed([15, 240, 300, 301, 420, 900], [0, 61, 299, 301, 3_700]))
 def test_a_lost_lease_comes_back_with_the_first_round_after_its_end(world: World, lease: int, after: int) -> None:
     task_id = world.ready()
     rounds = 0

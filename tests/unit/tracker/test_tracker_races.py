@@ -43,6 +43,7 @@ from tools.stand_ins.fake_notion import Fault
 pytestmark = pytest.mark.slow
 
 AUDITOR = agent("auditor")
+TIMES = scaled(3, 3)
 SHOWN = {State.NEEDS: "Not started", State.DONE: "Done", State.CANCELLED: "Cancelled"}
 ENDS = {"handoff_completed", "resolved", "cancelled"}
 
@@ -151,7 +152,7 @@ def test_64_markers_in_one_direction_make_one_task_and_one_page_and_63_do_not_wa
 
 
 def test_whatever_senders_and_workers_do_at_once_one_page_ends_with_the_last_state(world: NotionWorld) -> None:
-    rounds = scaled(200, 4)
+    rounds = scaled(200)
     tasks, settings = mirrored_tasks(world, rounds), world.tracker_settings
     deps = still(world)
     turn = Barrier(4)
@@ -202,7 +203,7 @@ def test_of_32_handshakes_at_once_one_is_taken(world: NotionWorld) -> None:
 def test_16_imports_at_once_bring_each_page_over_once(world: NotionWorld) -> None:
     names = ("Scout", "Client Repo Auditor", "Runner")
     pairs = [(source, target) for source in names for target in names if source != target]
-    for source, target in pairs * 3:
+    for source, target in pairs * TIMES:
         title = f"Handoff: {source} → {target} — 2026-11-16"
         at = world.clock.now() - timedelta(days=2)
         world.notion.add_page(world.tasks.data_source_id, title=title, created_at=at)
@@ -210,9 +211,9 @@ def test_16_imports_at_once_bring_each_page_over_once(world: NotionWorld) -> Non
     answers = at_once(16, lambda: import_tracker(deps, human(), lambda: True))
     done = [answer for answer in answers if isinstance(answer, Imported)]
     rest = import_tracker(world.deps, human(), lambda: True)
-    assert sum(each.opened for each in done) + rest.opened == len(pairs) * 3
+    assert sum(each.opened for each in done) + rest.opened == len(pairs) * TIMES
     holders = world.store.tracker.page_holders(WORKSPACE, list(world.notion.pages))
-    assert len(set(holders.values())) == len(holders) == len(pairs) * 3
+    assert len(set(holders.values())) == len(holders) == len(pairs) * TIMES
     slugs = ("scout", "auditor", "runner")
     made = [task for slug in slugs for task in world.store.lists.tasks_of_agent(WORKSPACE, slug, 100, None).items]
     assert {task.id for task in made} == set(holders.values())
@@ -222,7 +223,7 @@ def test_16_imports_at_once_bring_each_page_over_once(world: NotionWorld) -> Non
 def test_closed_in_notion_and_completed_at_once_a_task_ends_once_and_its_page_says_so(
     world: NotionWorld, who_goes_first: str
 ) -> None:
-    rounds = 30
+    rounds = scaled(30, 5)
     tasks, settings = mirrored_tasks(world, rounds), world.tracker_settings
     deps = still(world)
     claims = {task_id: claimed(deps, task_id) for task_id in tasks}

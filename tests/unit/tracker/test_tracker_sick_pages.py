@@ -30,7 +30,7 @@ from baton.steps.tracker.send_page import send_page
 from support.clock import FakeClock
 from support.fakes.ports import NoTrackers
 from support.fakes.store import InMemoryStore
-from support.faults.soak import IS_WHOLE
+from support.faults.soak import IS_WHOLE, scaled
 from support.worlds.notion_world import TOKEN, NotionWorld
 from support.worlds.world import WORKSPACE, agent, human
 from tools.stand_ins.fake_notion import Fault
@@ -96,7 +96,7 @@ def test_sick_pages_keep_the_circuit_open_for_no_others(
     world.minutes(5)
     assert world.page(changed).status == "Cancelled"
     shut = 0
-    for _ in range(120):
+    for _ in range(scaled(120, 2)):
         world.minutes()
         shut += world.store.tracker.circuit(WORKSPACE).is_open(world.clock.now())
     assert shut <= 2
