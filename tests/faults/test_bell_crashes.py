@@ -14,7 +14,7 @@ from baton.services.access.issue_token import revoke_token
 from baton.services.bell.listen import begin_listening, make_ticket, use_ticket, what_is_due
 from baton.services.tasks.approve_task import approve_task
 from support.faults.choke_point import Crash, at_call, from_call, no_fault
-from support.faults.soak import crossed
+from support.faults.soak import crossed, spread
 from support.published import bell_records
 from support.worlds.bell_room import HUMAN, BellRoom
 from support.worlds.rig import Rig
@@ -70,10 +70,10 @@ class Night:
         assert what_is_due(self.rig.world.deps, self.hearing).due_at == self.ready_at
 
 
-CALLS = Night().calls()
+CALLS = spread(range(1, Night().calls() + 1), 3)
 
 
-@pytest.mark.parametrize(("number", "fault"), crossed(range(1, CALLS + 1), DEATHS))
+@pytest.mark.parametrize(("number", "fault"), crossed(CALLS, DEATHS))
 def test_a_batch_that_died_is_rung_by_its_next_try(number: int, fault: str) -> None:
     night = Night()
     assert isinstance(night.broken(number, fault), Crash)
@@ -81,7 +81,7 @@ def test_a_batch_that_died_is_rung_by_its_next_try(number: int, fault: str) -> N
     night.check()
 
 
-@pytest.mark.parametrize(("number", "fault"), crossed(range(1, CALLS + 1), LOST))
+@pytest.mark.parametrize(("number", "fault"), crossed(CALLS, LOST))
 def test_a_lost_reply_or_a_busy_moment_is_gone_over(number: int, fault: str) -> None:
     night = Night()
     if night.broken(number, fault) is not None:
@@ -89,7 +89,7 @@ def test_a_lost_reply_or_a_busy_moment_is_gone_over(number: int, fault: str) -> 
     night.check()
 
 
-@pytest.mark.parametrize("number", range(1, CALLS + 1))
+@pytest.mark.parametrize("number", CALLS)
 def test_a_busy_table_has_the_batch_come_again_and_tells_nobody_what_they_may_not_hear(number: int) -> None:
     night = Night()
     assert isinstance(night.broken(number, "throttle", for_good=True), Busy)

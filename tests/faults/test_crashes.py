@@ -87,7 +87,7 @@ def is_seen(task: Task) -> bool:
 def survive(
     repeatable: RepeatableAct, then: Act, promise: Callable[[Processes, Any, str], None], *, reads: bool
 ) -> None:
-    for number, fault, operation in spread(repeatable.points(reads=reads), 3):
+    for number, fault, operation in spread(repeatable.points(reads=reads), 5):
         processes = repeatable.again()
         processes.plan = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"

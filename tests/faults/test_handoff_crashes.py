@@ -28,7 +28,7 @@ from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from support.faults.call_hooks import CallHooks, die
 from support.faults.choke_point import Crash
-from support.faults.soak import crossed
+from support.faults.soak import crossed, spread
 from support.worlds.team import HeldTask, StoppedHandoff, Team
 from support.worlds.world import WORKSPACE, World, agent, human
 
@@ -269,7 +269,7 @@ def test_it_dies_anywhere(name: str, afterwards: str) -> None:
     assert wanted != before
     # To die before any other call is to die after the one before it.
     points = [(1, "before"), *((number, "after") for number in range(1, len(calls) + 1))]
-    for number, when in points:
+    for number, when in spread(points, 2):
         where = f"{when} call {number}, {calls[number - 1]}"
         repeatable.again()
         store.begin_at(number, die, when=when)

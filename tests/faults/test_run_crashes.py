@@ -308,12 +308,12 @@ def die_at(repeatable: RepeatableRun, number: int, fault: str, where: str) -> Ru
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_run_that_dies_anywhere(name: str) -> None:
-    """At every twelfth call, before one and after the next, and before and after each under ``make soak``."""
+    """At every thirtieth call, before one and after the next, and before and after each under ``make soak``."""
     repeatable = RepeatableRun(SCENARIOS[name])
     wanted, made = repeatable.undisturbed()
     assert {"converse", "commit", "read_for_claim"} <= set(made)
     points = [(*each, fault) for each in enumerate(made, 1) for fault in ("crash_before", "crash_after")]
-    for number, operation, fault in spread(points, 25):
+    for number, operation, fault in spread(points, 61):
         where = f"{fault} at call {number}, {operation}"
         assert die_at(repeatable, number, fault, where).shape() == wanted, where
 
@@ -323,7 +323,7 @@ def test_a_run_that_dies_on_a_table(name: str) -> None:
     """After each call that leaves a mark outside: dying around a reading is dying after the mark before it."""
     repeatable = RepeatableRun(SCENARIOS[name], Rig())
     wanted, made = repeatable.undisturbed()
-    for number, operation in spread([each for each in enumerate(made, 1) if each[1] not in READS], 3):
+    for number, operation in spread([each for each in enumerate(made, 1) if each[1] not in READS], 7):
         where = f"crash_after call {number}, {operation}"
         assert die_at(repeatable, number, "crash_after", where).shape() == wanted, where
 
@@ -344,7 +344,7 @@ def overtaken_at(processes: RunProcesses, number: int) -> Callable[[int, str], N
 def test_a_run_that_is_overtaken_anywhere_calls_nothing_twice(name: str) -> None:
     repeatable = RepeatableRun(SCENARIOS[name])
     _, made = repeatable.undisturbed()
-    for number, operation in spread(list(enumerate(made, 1)), 12):
+    for number, operation in spread(list(enumerate(made, 1)), 30):
         processes = repeatable.again()
         processes.faults = overtaken_at(processes, number)
         processes.play()
@@ -353,7 +353,7 @@ def test_a_run_that_is_overtaken_anywhere_calls_nothing_twice(name: str) -> None
         check(processes, repeatable.scenario, f"overtaken at call {number}, {operation}")
 
 
-@pytest.mark.parametrize("seed", range(scaled(100, 20)))
+@pytest.mark.parametrize("seed", range(scaled(100, 33)))
 def test_a_run_that_dies_again_and_again(seed: int) -> None:
     """However often it dies, each death costs one reply at most, and a task is done or a human sees it."""
     dice = random.Random(seed)
@@ -396,7 +396,7 @@ def test_a_reply_that_is_lost_anywhere_is_not_noticed(name: str, fault: str, rea
     repeatable = RepeatableRun(SCENARIOS[name], Rig())
     wanted, made = repeatable.undisturbed()
     left_out = {"converse"} if reads else {"converse", "send_message", *READS}
-    for number, operation in spread([each for each in enumerate(made, 1) if each[1] not in left_out], 5):
+    for number, operation in spread([each for each in enumerate(made, 1) if each[1] not in left_out], 13):
         processes = repeatable.again()
         processes.faults = at_call(number, fault)
         where = f"{fault} at call {number}, {operation}"

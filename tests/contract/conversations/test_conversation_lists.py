@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from baton.adapters.dynamodb.conversations import conversation_reads
 from baton.adapters.dynamodb.conversations.conversation_reads import ENTRIES_AT_ONCE, MAX_TASKS
 from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
@@ -21,6 +24,7 @@ from baton.services.handoffs.retry_handoff import retry_handoff
 from baton.services.tasks.end_task import cancel_task
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.store import TABLE, InMemoryStore
+from support.faults.soak import scaled
 from support.faults.threads import StillClock
 from support.values.changes import new
 from support.worlds.rig import Rig
@@ -130,14 +134,16 @@ def _first(id_: str, by: str) -> tuple[Write, ...]:
     return (replace(new(id_, workflow_id=f"wf_{id_}"), begun_by=by),)
 
 
-def test_a_page_of_large_conversations_ends_where_enough_was_read(rig: Rig) -> None:
+def test_a_page_of_large_conversations_ends_where_enough_was_read(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = scaled(MAX_TASKS)
+    monkeypatch.setattr(conversation_reads, "MAX_TASKS", most)
     small, large, larger = begun(rig.world), begun(rig.world), begun(rig.world)
     for root in (large, larger):
-        _grow(rig, root, MAX_TASKS // 2 + 50)
+        _grow(rig, root, most // 2 + 5)
     assert [each.root.id for each in listed(rig.world)] == [larger.id, large.id, small.id]
     first = rig.store.conversations.talks(WORKSPACE, [larger.workflow_id, large.workflow_id, small.workflow_id])
     assert list(first) == [larger.workflow_id]
-    _grow(rig, larger, MAX_TASKS)
+    _grow(rig, larger, most)
     assert list(rig.store.conversations.talks(WORKSPACE, [larger.workflow_id, small.workflow_id])) == [
         larger.workflow_id
     ]

@@ -10,7 +10,7 @@ from baton.adapters.dynamodb.shards import Shards, Spread
 from support.faults.soak import IS_WHOLE
 from tools.bench import keys
 
-HANDOFFS = 40
+HANDOFFS = 30
 # `WakeShards` and `ListShards` of a large deployment.
 LARGE = Shards(wake=Spread(16), lists=Spread(4))
 measured = cache(keys.measured)

@@ -256,7 +256,7 @@ routes = st.builds(
 )
 
 
-@settings(max_examples=scaled(300), derandomize=True)
+@settings(max_examples=scaled(300, 20), derandomize=True)
 @given(tasks)
 def test_a_task_survives_its_item(task: Task) -> None:
     wire = to_wire(items.head_item(task))
@@ -311,7 +311,7 @@ def test_a_task_is_readable_whatever_became_of_its_latest_event(tail: tuple[Any,
     assert items.task_from(from_wire(wire)) == a_usual_task()
 
 
-@settings(max_examples=scaled(200), derandomize=True)
+@settings(max_examples=scaled(200, 20), derandomize=True)
 @given(tasks)
 def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     item = items.head_item(task)
@@ -330,7 +330,7 @@ def test_a_tasks_places_tell_who_and_when(task: Task) -> None:
     assert (item.get("queue_sk") is not None) == (is_queued or (task.state is State.NEEDS and not task.meta.parked))
 
 
-@settings(max_examples=scaled(200), derandomize=True)
+@settings(max_examples=scaled(200, 20), derandomize=True)
 @given(tasks)
 def test_a_task_survives_the_answer_that_is_kept_of_it(task: Task) -> None:
     """Without its hints to the dispatcher and its secrets, which no answer shows."""
@@ -401,6 +401,7 @@ def test_an_entry_survives_its_item_and_is_where_it_is_looked_for(entry: Entry) 
     )
 
 
+@settings(max_examples=scaled(100), derandomize=True)
 @given(alerts)
 def test_an_alert_survives_its_item_and_is_where_it_is_looked_for(alert: Alert) -> None:
     item = wired(alert_items.alert_item(alert))

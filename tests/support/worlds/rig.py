@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from baton.adapters.dynamodb import items
-from baton.adapters.dynamodb.patience import Patience
+from baton.adapters.dynamodb.patience import SECONDS, Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.domain.tasks.change import Change
-from support.clock import FakeClock
+from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo, NoFaults
 from support.fakes.store import TABLE, InMemoryStore
 from support.faults.choke_point import Choked, no_fault
-from support.worlds.world import WORKSPACE, World
+from support.worlds.world import AGENTS, WORKSPACE, World, settled
 
 
 class Rig:
@@ -38,7 +39,14 @@ class Rig:
         return store
 
     def settle(self) -> Rig:
-        self.world.settle()
+        """Copies the table of a world that has all agents but one, and registers this: the process then knows what it
+        knows after having registered all."""
+        if self.raw.items or self.clock.now() != NOON:
+            self.world.settle()
+        else:
+            *others, last = AGENTS
+            self.raw.take_over(settled(WORKSPACE, tuple(others)))
+            self.world.register(WORKSPACE, [last])
         return self
 
     def other(self) -> World:
@@ -64,9 +72,10 @@ class Rig:
             self.raw.put(DEFAULT_SHARDS.placed(to_wire(items.head_item(change.task))))
 
     def keep(self) -> Callable[[], None]:
-        """Returns a function that brings table, time and notices back to this moment, which is cheaper than playing the
-        story again."""
+        """Returns a function that brings table, time, notices and client back to this moment, for a process that knows
+        nothing, which is cheaper than playing the story again."""
         restore_table, now, notices = self.raw.snapshot(), self.clock.time, list(self.world.dispatch_queue.notices)
+        client = self.choked.client
 
         def restore() -> None:
             restore_table()
@@ -75,7 +84,8 @@ class Rig:
             for store in (self.store, self.other_store):
                 store.forget_all()
             self.choked.calls.clear()
-            self.choked.plan = no_fault
+            self.choked.client, self.choked.plan = client, no_fault
+            self.patience.begin(SECONDS, math.inf)
 
         return restore
 

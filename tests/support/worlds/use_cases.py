@@ -51,6 +51,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next, u
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.sweep import sweep
 from baton.steps.claims.take_task import Claimed, Claimer
+from support.fakes.fake_dynamo.client import Item
 from support.values.changes import new, queued, then, with_body
 from support.values.task_items import a_checkpoint, a_job, slotted
 from support.worlds.rig import Rig
@@ -454,35 +455,51 @@ def fingerprint(rig: Rig, *, versions: bool = True) -> Counter[str]:
     """Returns what the table holds, one text per item. An effect that happened twice shows as an additional item or
     another version. The version of what processes keep is left out, as raising it again costs them a reading and
     nothing else."""
-    skipped = {"written_by", "hash", "prev_hash", "chain", "digest"} | (set() if versions else {"version", "answer"})
-    texts = []
     items = rig.items()
     heads = {item["pk"]["S"]: item for item in items if item["sk"]["S"] == "HEAD"}
-    for item in map(from_wire, items):
-        if "#CONFIG#" in item["pk"]:
-            continue
-        if item["sk"] in ("BODY", "BEGINNING") and "void" in heads.get(item["pk"], {"void": True}):
-            continue  # left by an attempt without effect: nothing leads to it
-        if "#LABEL#" in item["pk"] and "void" in heads.get(f"WS#acme#TASK#{item['sk']}", {"void": True}):
-            continue  # likewise
-        if item["sk"].startswith("OUTPUT#") and heads[item["pk"]].get("output_in") != {"S": item["sk"]}:
-            continue  # likewise
-        told: dict[str, Any] = {
-            name: sorted(value) if isinstance(value, set) else value
-            for name, value in item.items()
-            if name not in skipped and not _is_time(name)
-        }
-        if "claim" in told:
-            told["claim"] = {name: value for name, value in told["claim"].items() if not _is_time(name)}
-        if "events" in told:
-            told["events"] = [
-                {name: entry[name] for name in entry.keys() - {"prev", "write"}} for entry in told["events"]
-            ]
-        if "changes" in told:
-            told["changes"] = [{name: each[name] for name in each.keys() - {"at"}} for each in told["changes"]]
-        if "times" in told:
-            told["times"] = len(told["times"])
-        if "escalations" in told:
-            told["escalations"] = len(told["escalations"])
-        texts.append(_CHANCE.sub("*", json.dumps(told, default=str, sort_keys=True)))
-    return Counter(texts)
+    return Counter(_text_of(item, versions) for item in items if not _leads_nowhere(item, heads))
+
+
+def _leads_nowhere(item: Item, heads: dict[str, Item]) -> bool:
+    """True for what an attempt without effect has left, and for the version of what processes keep."""
+    pk, sk = item["pk"]["S"], item["sk"]["S"]
+    void: Item = {"void": True}
+    if sk in ("BODY", "BEGINNING"):
+        return "void" in heads.get(pk, void)
+    if "#LABEL#" in pk:
+        return "void" in heads.get(f"WS#acme#TASK#{sk}", void)
+    return "#CONFIG#" in pk or (sk.startswith("OUTPUT#") and heads[pk].get("output_in") != {"S": sk})
+
+
+# A table that is brought back to an earlier moment has the same items, which are never changed: each is told once.
+_TEXTS: dict[tuple[int, bool], tuple[Item, str]] = {}
+_MOST_TEXTS = 20_000
+
+
+def _text_of(item: Item, versions: bool) -> str:
+    key = id(item), versions
+    if key not in _TEXTS:
+        if len(_TEXTS) >= _MOST_TEXTS:
+            _TEXTS.clear()
+        _TEXTS[key] = item, _told(from_wire(item), versions)  # with the item, whose id is no other's meanwhile
+    return _TEXTS[key][1]
+
+
+def _told(item: dict[str, Any], versions: bool) -> str:
+    skipped = {"written_by", "hash", "prev_hash", "chain", "digest"} | (set() if versions else {"version", "answer"})
+    told: dict[str, Any] = {
+        name: sorted(value) if isinstance(value, set) else value
+        for name, value in item.items()
+        if name not in skipped and not _is_time(name)
+    }
+    if "claim" in told:
+        told["claim"] = {name: value for name, value in told["claim"].items() if not _is_time(name)}
+    if "events" in told:
+        told["events"] = [{name: entry[name] for name in entry.keys() - {"prev", "write"}} for entry in told["events"]]
+    if "changes" in told:
+        told["changes"] = [{name: each[name] for name in each.keys() - {"at"}} for each in told["changes"]]
+    if "times" in told:
+        told["times"] = len(told["times"])
+    if "escalations" in told:
+        told["escalations"] = len(told["escalations"])
+    return _CHANCE.sub("*", json.dumps(told, default=str, sort_keys=True))

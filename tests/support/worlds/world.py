@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +33,11 @@ from support.faults.call_hooks import CallHooks
 from support.values.tokens import is_given
 
 WORKSPACE = "acme"
+AGENTS: dict[str, dict[str, Any]] = {
+    "scout": {"name": "Scout"},
+    "auditor": {"name": "Client Repo Auditor", "aliases": ("Auditor",)},
+    "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
+}
 
 
 def human(workspace: str = WORKSPACE, name: str = "alice") -> Principal:
@@ -93,7 +98,7 @@ class World:
         if table := self.empty_table():
             self.begin_as(table, settled(workspace), workspace)
         else:
-            self._register(workspace)
+            self.register(workspace)
         return self
 
     def empty_table(self) -> FakeDynamo | None:
@@ -129,14 +134,9 @@ class World:
             if "#USE#" not in key[0] and not is_given(key)
         }
 
-    def _register(self, workspace: str) -> None:
-        agents: dict[str, dict[str, Any]] = {
-            "scout": {"name": "Scout"},
-            "auditor": {"name": "Client Repo Auditor", "aliases": ("Auditor",)},
-            "runner": {"name": "Runner", "runtime": Runtime.RUN, "approval": Approval.AUTO},
-        }
-        for slug, values in agents.items():
-            register_agent(self.deps, human(workspace), slug, values)
+    def register(self, workspace: str, slugs: Iterable[str] = AGENTS) -> None:
+        for slug in slugs:
+            register_agent(self.deps, human(workspace), slug, AGENTS[slug])
 
     def mark(self, by: Principal | None = None, **changes: Any) -> MarkerAnswer:
         body = marker_body(**changes)
@@ -187,8 +187,8 @@ def direction_now(deps: Deps, workspace: str, source: str, target: str) -> Direc
 
 
 @cache
-def settled(workspace: str) -> FakeDynamo:
+def settled(workspace: str, slugs: tuple[str, ...] = tuple(AGENTS)) -> FakeDynamo:
     """Returns a table with the agents and nothing else. Callers copy it, and never write to it."""
     store = InMemoryStore()
-    World(store)._register(workspace)
+    World(store).register(workspace, slugs)
     return store.dynamo
