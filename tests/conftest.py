@@ -22,7 +22,7 @@ from support.worlds.world import World
 
 HERE = Path(__file__).parent
 # Among several workers the longest come first, and each test is given out by itself; of the others, whole modules.
-LONGEST_FIRST = ("stack", "simulation", "fuzz", "faults")
+LONGEST_FIRST = ("stack", "simulation", "fuzz")
 TURNS = {tier: turn for turn, tier in enumerate(LONGEST_FIRST)}
 
 
