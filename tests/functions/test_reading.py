@@ -7,13 +7,13 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton.domain.errors import InvalidInput
 from mcp_door.shapes import McpError
 from rest.strict_json import MAX_BYTES, MAX_DEPTH, read_json
-from support.faults.soak import crossed
+from support.faults.soak import crossed, scaled
 from support.gateway import ROUTES, Gateway, gateway_event
 from support.values.bodies import BODIES, IDS
 from support.worlds.world import World, human
@@ -215,6 +215,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=scaled(100, 4))
 @given(st.dictionaries(texts, values, max_size=4), st.booleans())
 def test_what_is_taken_is_taken_exactly(value: dict[str, Any], ensure_ascii: bool) -> None:
     assert read_json(json.dumps(value, ensure_ascii=ensure_ascii).encode()).value == value

@@ -54,8 +54,8 @@ Fault = Callable[[str, str], str | None]
 @dataclass
 class WorkerProcesses:
     """``fault``: method and path of a request → None, ``away`` (it isn't done and not answered) or ``lost`` (it is done
-    and not answered). ``asked``: the paths of all requests that arrived. ``bell_times``: the workers', by which they wait
-    for their bell, where those of a user are too long."""
+    and not answered). ``asked``: the paths of all requests that arrived. ``bell_times``: those by
+    which the workers wait for their bell, where a user's are too long."""
 
     folder: Path
     agents: HttpAgents
