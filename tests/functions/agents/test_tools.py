@@ -16,6 +16,7 @@ from baton.domain.agents.tool import (
     MAX_TOOLS_OF_AGENT,
     MAX_VARIABLE_DESCRIPTION,
     MAX_VARIABLES,
+    Toolbox,
 )
 from support.gateway import Gateway, Reply
 from support.values.schema import DOCUMENT
@@ -228,7 +229,7 @@ def test_workspace_holds_so_many_tools(world: World, gateway: Gateway) -> None:
     defined(gateway, "tool_0")
     tool = world.store.tools.named(WORKSPACE, ["tool_0"])["tool_0"]
     for number in range(1, MAX_TOOLS):
-        world.store.tools.save_tool(replace(tool, name=f"tool_{number}"), world.store.tools.toolbox(WORKSPACE))
+        world.store.tools.save_tool(replace(tool, name=f"tool_{number}"), Toolbox(version=number))
     reply = gateway.put(ALICE, "/tools/one_more", BODY)
     assert (reply.status, reply.code, reply.json["limit"]) == (409, "limit_reached", MAX_TOOLS)
     assert defined(gateway, "tool_0", {})["version"] == 2
