@@ -68,6 +68,7 @@ def test_bad_json_is_4xx_names_the_field_and_writes_nothing(world: World, gatewa
     before = world.stored()
     for route, name in crossed(BODY_ROUTES, list(BAD)):
         (body, status, field), sent = BAD[name], f"{route.name}, {name}"
+        world.clock.advance(1)  # megabytes a second are too much
         reply = gateway.send(ALICE, route.method, route.path.format_map(ids), body)
         if route.body.is_raw and status != 413:  # nothing is read at an address that isn't known
             assert (reply.status, reply.code) == (404, "not_found"), sent
