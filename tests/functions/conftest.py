@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -37,13 +38,30 @@ def dynamo(monkeypatch: pytest.MonkeyPatch) -> FakeDynamo:
     """What boto3 gives out for DynamoDB. moto plays the other services: its transactions copy the whole table, and the
     store's contract is held over it anyway."""
     table = FakeDynamo()
-    made: Callable[..., Any] = boto3.session.Session.client
 
-    def client(session: boto3.session.Session, service: str, **options: Any) -> Any:
-        return table if service == "dynamodb" else made(session, service, **options)
+    def client(_: boto3.session.Session, service: str, config: Any = None) -> Any:
+        return table if service == "dynamodb" else kept_client(service, config)
 
+    session = kept_session()
     monkeypatch.setattr(boto3.session.Session, "client", client)
+    for module in (boto3, boto3.session):
+        monkeypatch.setattr(module, "Session", lambda: session)
     return table
+
+
+@cache
+def kept_session() -> boto3.session.Session:
+    """One for all tests: botocore registers hundreds of handlers for each."""
+    return boto3.session.Session()
+
+
+make_client: Callable[..., Any] = boto3.session.Session.client
+
+
+@cache
+def kept_client(service: str, config: Any) -> Any:
+    """One for all tests, whose service moto makes anew for each."""
+    return make_client(kept_session(), service, config=config)
 
 
 @pytest.fixture

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from baton.domain.agents.agent import MAX_AGENTS, MAX_ALIASES, MAX_DESCRIPTION, MAX_NAME, MAX_TYPES
-from baton.domain.agents.route import MAX_ROUTES
+from baton.domain.agents.route import MAX_ROUTES, RoutingTable
 from baton.domain.agents.tool import Variable
 from baton.steps.agents.mark_contact import mark_contact
 from support.gateway import Gateway, Reply
@@ -117,9 +118,13 @@ def test_tools_as_large_as_they_may_be_are_all_listed(world: World, gateway: Gat
 
 
 def test_a_workspace_full_of_routes_is_listed_to_its_end(world: World, gateway: Gateway) -> None:
-    for number in range(MAX_ROUTES):
-        body = {"agent": "auditor", "mode": "dispatch", "dispatch_rank": 1_000 - number // 7}
-        assert gateway.put(ALICE, f"/routes/type-{number}", body).status == 201
+    body = {"agent": "auditor", "mode": "dispatch", "dispatch_rank": 1_000}
+    assert gateway.put(ALICE, "/routes/type-0", body).status == 201
+    first = world.store.routes.route(WORKSPACE, "type-0")
+    assert first is not None
+    for number in range(1, MAX_ROUTES):
+        another = replace(first, work_type=f"type-{number}", dispatch_rank=1_000 - number // 7)
+        world.store.routes.save_route(another, RoutingTable(version=number))
     one_more = gateway.put(ALICE, "/routes/one-more", {"agent": "auditor", "mode": "manual"})
     assert (one_more.status, one_more.json["code"]) == (409, "limit_reached")
     for query in ("", "limit=99"):

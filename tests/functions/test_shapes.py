@@ -8,6 +8,7 @@ import typing
 from collections.abc import Mapping
 from datetime import date, datetime
 from enum import Enum
+from functools import cache
 from typing import Any, Literal, Union
 
 import pytest
@@ -20,6 +21,7 @@ LOADED = (api.handler, wait.handler)  # whose modules have all views
 TEXT = {datetime: str, date: str}
 
 
+@cache
 def names() -> dict[str, Any]:
     """What annotations may name: also what their modules import for the type checker only."""
     found: dict[str, Any] = {"datetime": datetime, "date": date, "Mapping": Mapping, "Any": Any}

@@ -70,6 +70,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # An answer's headers and its content are two writes: the second would wait for the client's word on the first.
+    disable_nagle_algorithm = True
     answered: Callable[[Received], Answer]
 
     def answer(self) -> None:

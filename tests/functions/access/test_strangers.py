@@ -14,6 +14,7 @@ from baton.domain.errors import InvalidInput
 from baton.domain.numbers import fingerprint
 from rest.strict_json import MAX_BYTES, read_json
 from support.faults.cpu import MOST_SECONDS, least_seconds
+from support.faults.soak import crossed
 from support.gateway import Gateway
 from support.worlds.http_agents import HttpAgents
 from support.worlds.world import World
@@ -24,13 +25,11 @@ ADDRESSES = {"callback": f"/callbacks/bm9i.{SEAL}", "webhook": f"/notion/webhook
 BODIES: dict[str, Callable[[int], bytes]] = {**SHAPES, "blanks": lambda size: b" " * size}
 
 
-@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
-@pytest.mark.parametrize("encoded", [True, False], ids=["base64", "text"])
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize(("name", "form", "address"), crossed(list(BODIES), ["base64", "text"], list(ADDRESSES)))
 def test_a_body_of_megabytes_is_refused_for_its_size_at_once(
-    world: World, gateway: Gateway, name: str, encoded: bool, address: str
+    world: World, gateway: Gateway, name: str, form: str, address: str
 ) -> None:
-    body = BODIES[name](HUGE)
+    body, address, encoded = BODIES[name](HUGE), ADDRESSES[address], form == "base64"
     took, reply = least_seconds(lambda: gateway.send(None, "POST", address, body if encoded else body.decode()))
     assert (reply.status, reply.code) == (413, "too_large")
     assert took < MOST_SECONDS

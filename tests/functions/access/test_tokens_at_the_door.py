@@ -18,6 +18,7 @@ from baton.adapters.dynamodb.table import Table, to_wire
 from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, spell
 from baton.domain.lru_cache import MAX_KEPT, LruCache
+from baton.services.access.change_settings import change_settings
 from baton.services.access.issue_token import revoke_token
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
@@ -221,6 +222,7 @@ def test_nobody_drains_the_bucket_of_a_caller_whose_secret_they_do_not_have(door
 
 
 def test_a_caller_over_its_limit_whose_token_is_revoked_is_told_only_that(door: Door) -> None:
+    change_settings(door.other.deps, ALICE, {"requests_per_minute": 100})
     door.known(AUDITOR)
     while door.send(AUDITOR, "GET", "/agents/auditor").status != 429:
         pass

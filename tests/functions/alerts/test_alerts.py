@@ -179,12 +179,12 @@ WRONG: list[tuple[str, Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "fields"), WRONG)
-def test_wrong_field_is_named_and_writes_nothing(gateway: Gateway, path: str, body: Any, fields: list[str]) -> None:
+def test_wrong_field_is_named_and_writes_nothing(gateway: Gateway) -> None:
     alert = raised(gateway)
-    reply = gateway.post(ALICE, path.format(alert["id"]), body)
-    assert (reply.status, reply.fields) == (422, fields)
-    assert gateway.get(ALICE, "/alerts").json["items"] == [alert]
+    for path, body, fields in WRONG:
+        reply = gateway.post(ALICE, path.format(alert["id"]), body)
+        assert (reply.status, reply.fields) == (422, fields), (path, body)
+        assert gateway.get(ALICE, "/alerts").json["items"] == [alert], (path, body)
 
 
 @pytest.mark.parametrize("query", ["state=new", "limit=0", "limit=101", "task_id=a%20b", "since=1", "cursor=x"])

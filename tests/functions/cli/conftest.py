@@ -83,6 +83,6 @@ def terminal(world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     gateway = Gateway(replace(world.deps, ids=CountingIds()))
     with http_api(gateway) as api:
         monkeypatch.setenv("BATON_URL", api.url)
-        made = Terminal(api, world, HttpAgents(gateway).hire(), capsys, monkeypatch, world.clock.now)
+        made = Terminal(api, world, HttpAgents(gateway).hire_in(world), capsys, monkeypatch, world.clock.now)
         made.sit(human())
         yield made

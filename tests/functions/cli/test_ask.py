@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from baton_client.polls import WaitBackoff
 from functions.cli.conftest import Terminal
 from support.worlds.world import agent, human
 
@@ -26,6 +27,8 @@ class Desk:
         terminal.monkeypatch.setenv("BATON_CLAIM_ID", self.claim["claim_id"])
         terminal.sit(CODER)
         terminal.world.clock.stands_still = False
+        # Each wait is cut short here, as its time is Baton's.
+        terminal.monkeypatch.setattr(WaitBackoff, "_pause", lambda *_: 0.02)
 
     def ask(self, *line: str) -> tuple[int, Any, str]:
         code, out, err = self.terminal.runs("ask", self.task, *line, "--json")
@@ -133,7 +136,7 @@ def test_the_claim_is_kept_while_people_think(desk: Desk, terminal: Terminal) ->
         left[0] -= 1
         terminal.world.clock.meanwhile = think if left[0] else lambda: desk.answer(outcome="answered", answer="Blue")
 
-    terminal.monkeypatch.setattr("baton_cli.question_wait.LONGEST_PAUSE_SECONDS", 0.3)
+    terminal.monkeypatch.setattr("baton_cli.question_wait.LONGEST_PAUSE_SECONDS", 0.1)
     desk.then(think)
     code, found, err = desk.ask("Which colour?")
     assert (code, found and found["answer"]) == (0, "Blue"), err

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from threading import Thread
 from types import SimpleNamespace
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 
 from baton_cli.nouns import claiming
+from baton_client import bell as listening
+from baton_client.bell import BellTimes
 from functions.cli.conftest import Terminal
 from support.fakes.fake_bell import FakeBell, fake_bell
 from support.worlds.world import agent
@@ -23,7 +26,9 @@ CODER = agent("auto-code")
 
 
 @pytest.fixture
-def bell(terminal: Terminal) -> Iterator[FakeBell]:
+def bell(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBell]:
+    """Nothing lags here: its second look comes soon after the first."""
+    monkeypatch.setattr(listening, "BellTimes", partial(BellTimes, settle=0.1))
     with fake_bell() as made:
         gateway = terminal.api.gateway
         gateway.deps = replace(gateway.deps, bell_url=made.url)

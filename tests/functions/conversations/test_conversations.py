@@ -268,28 +268,29 @@ WRONG: list[tuple[Any, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "fields"), WRONG, ids=range(len(WRONG)))
-def test_wrong_field_is_named_and_begins_nothing(world: World, gateway: Gateway, body: Any, fields: list[str]) -> None:
+def test_wrong_field_is_named_and_begins_nothing(world: World, gateway: Gateway) -> None:
     before = world.stored()
-    reply = gateway.post(ALICE, "/conversations", body)
-    assert (reply.status, reply.fields) == (422, fields)
-    assert reply.json["detail"].startswith(f"{fields[0]}: ")
-    assert world.stored() == before
+    for body, fields in WRONG:
+        reply = gateway.post(ALICE, "/conversations", body)
+        assert (reply.status, reply.fields) == (422, fields), body
+        assert reply.json["detail"].startswith(f"{fields[0]}: "), body
+        assert world.stored() == before, body
 
 
 OF_MESSAGES = [each for each in WRONG if each[1] == ["message"]]
 
 
-@pytest.mark.parametrize(("body", "fields"), OF_MESSAGES, ids=range(len(OF_MESSAGES)))
-def test_wrong_message_is_named_and_says_nothing(world: World, gateway: Gateway, body: Any, fields: list[str]) -> None:
+def test_wrong_message_is_named_and_says_nothing(world: World, gateway: Gateway) -> None:
     made = begun(gateway)
     gateway.post(ALICE, f"/tasks/{made['task']['id']}/cancel")
     before = world.stored()
     path = f"/conversations/{made['conversation_id']}/messages"
-    for said in ({"message": body["message"]}, {"message": "x", "agent": "auditor"}, {"message": "x", "context": {}}):
+    for said in ({"message": "x", "agent": "auditor"}, {"message": "x", "context": {}}):
         reply = gateway.post(ALICE, path, said)
-        assert (reply.status, len(reply.fields)) == (422, 1)
-    assert gateway.post(ALICE, path, {"message": body["message"]}).fields == fields
+        assert (reply.status, len(reply.fields)) == (422, 1), said
+    for body, fields in OF_MESSAGES:
+        reply = gateway.post(ALICE, path, {"message": body["message"]})
+        assert (reply.status, reply.fields) == (422, fields), body
     assert world.stored() == before
 
 
@@ -512,7 +513,7 @@ def test_what_an_earlier_task_writes_late_is_not_skipped(world: World, gateway: 
 
 def test_cursor_does_not_grow_with_the_conversation(world: World, gateway: Gateway) -> None:
     conversation_id, after, lengths = begun(gateway)["conversation_id"], None, []
-    for number in range(30):
+    for number in range(12):
         gateway.post(ALICE, f"/tasks/{shown(gateway, conversation_id)['tasks'][-1]['id']}/cancel")
         assert more(gateway, conversation_id, str(number)).status == 201
         page = read(gateway, conversation_id, after)
@@ -521,12 +522,12 @@ def test_cursor_does_not_grow_with_the_conversation(world: World, gateway: Gatew
         lengths.append(len(after))
         world.clock.advance(3_601)
     assert max(lengths) < 200
-    assert len(read(gateway, conversation_id, limit=200)["items"]) == 61
+    assert len(read(gateway, conversation_id, limit=200)["items"]) == 25
 
 
 def test_large_messages_end_a_page_early(world: World, gateway: Gateway) -> None:
     made = begun(gateway)
-    for number in range(2, 42):
+    for number in range(2, 27):
         told(world, made["task"]["id"], number, f"{number} " + "x" * 200_000)
     found, after = [], None
     while True:
@@ -536,7 +537,7 @@ def test_large_messages_end_a_page_early(world: World, gateway: Gateway) -> None
             break
         found += [each["number"] for each in page["items"]]
         after = page["after"]
-    assert found == list(range(1, 42))
+    assert found == list(range(1, 27))
 
 
 QUERIES = [
@@ -558,11 +559,11 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize(("query", "field"), QUERIES, ids=range(len(QUERIES)))
-def test_wrong_query_is_named(gateway: Gateway, query: str, field: str) -> None:
+def test_wrong_query_is_named(gateway: Gateway) -> None:
     conversation_id = begun(gateway)["conversation_id"]
-    reply = gateway.get(ALICE, f"/conversations/{conversation_id}/messages", query=query)
-    assert (reply.status, reply.fields) == (422, [field])
+    for query, field in QUERIES:
+        reply = gateway.get(ALICE, f"/conversations/{conversation_id}/messages", query=query)
+        assert (reply.status, reply.fields) == (422, [field]), query
 
 
 def test_limit_is_50_by_default_and_200_at_most(world: World, gateway: Gateway) -> None:

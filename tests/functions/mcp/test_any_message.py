@@ -40,7 +40,7 @@ HEADERS = st.fixed_dictionaries(
     },
 )
 often = settings(
-    max_examples=scaled(150, 4), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=scaled(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -87,7 +87,7 @@ def _arguments(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 def test_any_arguments_are_answered(http_agents: HttpAgents, tool: Any) -> None:
     client = McpClient(http_agents.gateway)
 
-    @settings(max_examples=scaled(60, 4))
+    @settings(max_examples=scaled(60))
     @given(arguments=_arguments(tool.shown["inputSchema"]))
     def played(arguments: Any) -> None:
         params = {"name": tool.name, "arguments": arguments, "_meta": META}

@@ -36,18 +36,18 @@ def call(client: McpClient, by: Any, who: str, tool: str, /, **arguments: Any) -
 
 
 @pytest.mark.parametrize("who", SETS)
-@pytest.mark.parametrize("step", STEPS)
-def test_no_step_names_a_tool_that_the_client_lacks_and_each_says_something(step: str, who: str) -> None:
-    said = steps.known_step(step, missing_in(who))
-    assert not foreign(said, who)
-    assert said
+def test_no_step_names_a_tool_that_the_client_lacks_and_each_says_something(who: str) -> None:
+    for step in STEPS:
+        said = steps.known_step(step, missing_in(who))
+        assert not foreign(said, who), step
+        assert said, step
 
 
 @pytest.mark.parametrize("who", SETS)
-@pytest.mark.parametrize("step", [each for each in (*STEPS, refusals.ROOT_STEP) if "human" in each])
-def test_no_set_of_tools_takes_the_human_out_of_a_step(step: str, who: str) -> None:
+def test_no_set_of_tools_takes_the_human_out_of_a_step(who: str) -> None:
     """A verb that is also the name of a tool, like release, takes its clause along where the tool is missing."""
-    assert "human" in steps.known_step(step, missing_in(who))
+    for step in (*STEPS, refusals.ROOT_STEP):
+        assert "human" not in step or "human" in steps.known_step(step, missing_in(who)), step
 
 
 def test_a_step_of_which_nothing_is_left_sends_to_the_user() -> None:

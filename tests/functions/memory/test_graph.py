@@ -12,12 +12,15 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.memory.graph import Graph, GraphHandoff, directions_of, graph_handoff, graph_of, is_decision
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.trail import replay
-from baton.services.memory.read_graph import DEFAULT_DAYS, MAX_HANDOFFS
+from baton.services.memory import read_graph
+from baton.services.memory.read_graph import DEFAULT_DAYS
 from support.clock import NOON
+from support.faults.soak import scaled
 from support.gateway import Gateway
 from support.worlds.world import WORKSPACE, World, agent, human
 
 ALICE, SCOUT, AUDITOR = human(), agent("scout"), agent("auditor")
+MAX_HANDOFFS = scaled(read_graph.MAX_HANDOFFS)
 RESULTS = [{"description": "Read it", "status": "completed", "artifacts": ["notes/leak.md"]}]
 
 
@@ -181,7 +184,11 @@ def _graph(world: World, tasks: list[Task]) -> Graph:
     return graph_of(handoffs, filter(is_decision, entries))
 
 
-def test_directions_say_since_when_they_count_where_there_were_too_many(world: World, gateway: Gateway) -> None:
+def test_directions_say_since_when_they_count_where_there_were_too_many(
+    world: World, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_graph, "MAX_HANDOFFS", MAX_HANDOFFS)
+
     def counted() -> tuple[bool, str, int]:
         found = gateway.get(ALICE, "/graph/directions").json
         return found["is_whole"], found["counted_since"], sum(each["handoffs"] for each in found["items"])

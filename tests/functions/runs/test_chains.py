@@ -29,6 +29,7 @@ from process_task.handler import DispatchNoticeHandler, answer_all
 from support.clock import FakeClock
 from support.context import FakeContext
 from support.fakes.ports import FakeDeadLetters, FakeVisibility
+from support.faults.soak import scaled
 from support.sqs import sqs_batch
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, World, human
@@ -36,7 +37,7 @@ from support.worlds.world import WORKSPACE, World, human
 LAMBDAS_BOUND = 16
 RUN_SECONDS = 20
 UNDO_SECONDS = 3
-A_HUNDRED = 100
+A_HUNDRED, TASKS = 100, scaled(100, 3)
 STOPPED = "Terminate"
 
 
@@ -159,10 +160,10 @@ def a_backlog(tasks: int, loop: str = "Allow") -> tuple[Chains, Worker]:
 def test_a_backlog_that_drains_isnt_stopped_half_way() -> None:
     """With Lambda's detection as the template sets it."""
     process_task = load()["Resources"]["ProcessTask"]["Properties"]
-    chains, worker = a_backlog(A_HUNDRED, process_task.get("RecursiveLoop", STOPPED))
-    took = chains.until(lambda: len(worker.ran) == A_HUNDRED)
-    assert len(set(worker.ran)) == A_HUNDRED
-    assert took <= UNDO_SECONDS + A_HUNDRED * RUN_SECONDS + 1
+    chains, worker = a_backlog(TASKS, process_task.get("RecursiveLoop", STOPPED))
+    took = chains.until(lambda: len(worker.ran) == TASKS)
+    assert len(set(worker.ran)) == TASKS
+    assert took <= UNDO_SECONDS + TASKS * RUN_SECONDS + 1
     assert max(each.chain for each in chains.sent) > LAMBDAS_BOUND
 
 

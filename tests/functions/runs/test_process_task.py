@@ -110,9 +110,9 @@ def test_agents_that_pull_are_not_run(consumer: DispatchConsumer) -> None:
 
 
 def test_all_1024_failure_masks_of_a_batch_of_ten() -> None:
-    """Every fiftieth mask, all under ``make soak``. Exactly the failed messages come again; the others' tasks
+    """Every 170th mask, all under ``make soak``. Exactly the failed messages come again; the others' tasks
     are done, and after the second try all are, once."""
-    for mask in spread(range(1_024), 50):
+    for mask in spread(range(1_024), 170):
         consumer = a_consumer()
         tasks = {slug: consumer.task(slug) for slug in AGENTS}
         silent = [slug for number, slug in enumerate(AGENTS) if mask >> number & 1]

@@ -20,6 +20,7 @@ from baton.domain.tracker.webhook import sign
 from rest.routing import PATTERNS
 from rest.strict_json import MAX_BYTES
 from support.faults.hooked_store import FailingStore
+from support.faults.soak import scaled
 from support.gateway import Gateway, Reply, gateway_event
 from support.worlds.notion_world import NotionWorld
 from support.worlds.world import agent, human, marker_body, service
@@ -463,7 +464,7 @@ signatures = st.none() | st.text(max_size=80) | st.just(f"sha256={'0' * 64}")
 
 
 @given(bodies, signatures)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=scaled(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_no_bytes_and_no_signature_are_a_fault(edge: Gateway, body: bytes | str, signature: str | None) -> None:
     line = opened(edge)
     headers = {} if signature is None else {"x-notion-signature": signature}

@@ -251,12 +251,12 @@ def test_agent_that_is_switched_off_gives_its_work_back(hasty: WorkerProcesses) 
 def test_long_work_is_held_by_heartbeats_also_while_the_worker_stops(hasty: WorkerProcesses) -> None:
     task_id = hasty.hand_off()
     worker = hasty.start(
-        "--lease", "30", program=(hasty.script(f"{_SAID}while [ ! -e $FOLDER/go ]; do sleep 0.05; done"),)
+        "--lease", "20", program=(hasty.script(f"{_SAID}while [ ! -e $FOLDER/go ]; do sleep 0.05; done"),)
     )
     working(hasty)
     stopped(hasty, worker)
     begun = hasty.clock.now()
-    until(lambda: (hasty.clock.now() - begun).total_seconds() > 35)
+    until(lambda: (hasty.clock.now() - begun).total_seconds() > 25)
     hasty.file("go").touch()
     assert hasty.ended(worker)[1]["done"] == 1
     assert (hasty.task(task_id)["attempt"], hasty.task(task_id)["recoveries"]) == (1, [])

@@ -255,15 +255,15 @@ def test_release_names_when_the_task_is_ready_again(home: WorkerProcesses) -> No
 
 def test_worker_for_one_task_that_reaches_nobody_ends_with_no_answer(home: WorkerProcesses) -> None:
     home.fault = lambda _method, _path: "away"
-    assert home.run("--once", "--idle-timeout", "2s", program=("true",))[0] == 5
+    assert home.run("--once", "--idle-timeout", "1s", program=("true",))[0] == 5
 
 
 def test_an_outage_is_no_idleness_and_is_noticed_to_be_over(home: WorkerProcesses) -> None:
     """Away for longer than the worker may idle; the work that came meanwhile is done."""
     task_id = home.hand_off()
-    away_until = time.monotonic() + 6
+    away_until = time.monotonic() + 2.5
     home.fault = lambda _method, _path: "away" if time.monotonic() < away_until else None
-    code, summary = home.run("--idle-timeout", "2s", program=("echo", "{}"))
+    code, summary = home.run("--idle-timeout", "1s", program=("echo", "{}"))
     assert (code, summary["done"]) == (0, 1)
     assert home.task(task_id)["state"] == "done"
     assert time.monotonic() - away_until < 25

@@ -54,12 +54,14 @@ Fault = Callable[[str, str], str | None]
 @dataclass
 class WorkerProcesses:
     """``fault``: method and path of a request → None, ``away`` (it isn't done and not answered) or ``lost`` (it is done
-    and not answered). ``asked``: the paths of all requests that arrived."""
+    and not answered). ``asked``: the paths of all requests that arrived. ``bell_times``: those by
+    which the workers wait for their bell, where a user's are too long."""
 
     folder: Path
     agents: HttpAgents
     clock: ScaledClock
     url: str = ""
+    bell_times: dict[str, float] = field(default_factory=dict)
     fault: Fault = lambda _method, _path: None
     asked: list[str] = field(default_factory=list)
     mark: str = field(default_factory=lambda: uuid4().hex)
@@ -76,7 +78,8 @@ class WorkerProcesses:
     def start(self, *arguments: str, program: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[str]:
         """Starts a worker. Its programs have a mark in their environment, by which ``left`` finds them."""
         given = {"HOUSE": self.mark, "BATON_URL": self.url, "BATON_TOKEN": _token(CALLER), "BATON_AGENT": SLUG}
-        worker = started(self.folder, [*arguments, *(["--", *program] if program else [])], {**given, **environment})
+        line = [*arguments, *(["--", *program] if program else [])]
+        worker = started(self.folder, line, {**given, **environment}, bell_times=self.bell_times)
         self.workers.append(worker)
         return worker
 
@@ -130,8 +133,24 @@ class WorkerProcesses:
         return self.folder / name
 
 
+# `baton`, whose bell has other times.
+HASTY = """
+import sys
+from functools import partial
+from json import loads
+from baton_client import bell
+bell.BellTimes = partial(bell.BellTimes, **loads(sys.argv.pop(1)))
+from baton_cli.main import main
+main()
+"""
+
+
 def started(
-    folder: Path, arguments: list[str], environment: dict[str, str], command: str = "worker"
+    folder: Path,
+    arguments: list[str],
+    environment: dict[str, str],
+    command: str = "worker",
+    bell_times: dict[str, float] | None = None,
 ) -> subprocess.Popen[str]:
     """Starts `baton worker`, or another command, in the folder, which its programs know as FOLDER."""
     given = {
@@ -141,7 +160,8 @@ def started(
         "FOLDER": str(folder),
         **environment,
     }
-    line = [sys.executable, "-m", "baton_cli", command, *arguments]
+    program = ["-c", HASTY, json.dumps(bell_times)] if bell_times else ["-m", "baton_cli"]
+    line = [sys.executable, *program, command, *arguments]
     return subprocess.Popen(line, env=given, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -166,12 +186,14 @@ def has(process: Path, mark: str) -> bool:
 
 
 @contextmanager
-def worker_processes(folder: Path, *, speed: float = 1.0, bell_url: str = "") -> Iterator[WorkerProcesses]:
+def worker_processes(
+    folder: Path, *, speed: float = 1.0, bell_url: str = "", **bell_times: float
+) -> Iterator[WorkerProcesses]:
     wall = ScaledClock(speed)
     deps = World(clock=wall).deps  # type: ignore[arg-type]
     agents = HttpAgents(Gateway(replace(deps, bell_url=bell_url))).hire()
     agents.gateway.admit(CALLER)
-    home = WorkerProcesses(folder, agents, wall)
+    home = WorkerProcesses(folder, agents, wall, bell_times=bell_times)
     with served(home.answer) as home.url:
         try:
             yield home
