@@ -35,6 +35,7 @@ from typing import IO, Any
 
 LAYERS = "_LAMBDA_LAYERS_DIRS"  # the engine's name for where a worker finds its layers
 PREPARED = "baton"
+MODELS = "pydantic"  # imports what it has as it is asked for
 MESSAGE_BYTES = 200_000  # of a worker's environment, and more
 ENDING_SECONDS = 5.0
 LOG_SECONDS = 0.25  # that a log may come after its answer; so long does the engine wait, too
@@ -177,12 +178,17 @@ def log_of(lines: queue.Queue[str], number: int) -> list[str]:
 
 
 def prepare(places: Sequence[str]) -> None:
-    """Imports all of Baton's layer. What it lacks is told by the worker that needs it."""
+    """Imports all of Baton's layer, and what most functions make their models with. What it lacks is told by the worker
+    that needs it."""
     before = [*sys.path]
     sys.path[:0] = [*reversed(places)]  # in a worker's order
     for module in pkgutil.walk_packages([str(Path(each, PREPARED)) for each in places], f"{PREPARED}."):
         with suppress(ImportError):
             importlib.import_module(module.name)
+    with suppress(ImportError):
+        models = importlib.import_module(MODELS)
+        for name in ("BaseModel", "Field", "TypeAdapter"):
+            getattr(models, name)
     sys.path[:] = before
     gc.collect()
     gc.freeze()  # so that workers share what is there
