@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tools.stack.forked import IS_POSSIBLE, LAYERS, Forks
+from tools.stack import forked
+from tools.stack.forked import END_OF_LOG, IS_POSSIBLE, LAYERS, Forks, log_of
 
 pytestmark = pytest.mark.skipif(not IS_POSSIBLE, reason="no file descriptors of processes")
 
@@ -74,12 +76,12 @@ def test_a_worker_is_a_process_of_its_own_but_for_what_was_imported(forks: Forks
     assert told.pop("imported_by") not in {told.pop("pid"), os.getpid()}
     assert told["environment"].items() <= usual["environment"].items()
     assert told | {"environment": {}} == usual | {"environment": {}}
-    for process, _ in (ours, theirs):
+    for (process, _), mark in ((ours, f"{END_OF_LOG}1\n"), (theirs, "")):
         process.stdin.write("Hello\n")
         assert process.stdout.readline() == "heard Hello\n"
         assert process.poll() is None
         process.stdin.close()
-        assert process.stderr.read() == "the end\n"
+        assert process.stderr.read() == f"{mark}the end\n"
         assert process.wait(timeout=60) == process.poll() == 0
         process.terminate()  # one that isn't there any more
         close(process)
@@ -105,3 +107,19 @@ def test_what_has_no_layers_is_started_as_ever(forks: Forks) -> None:
     process = forks([sys.executable, "-c", "print('here')"], stdout=subprocess.PIPE, text=True)
     assert isinstance(process, subprocess.Popen)
     assert process.communicate()[0] == "here\n"
+
+
+def test_the_log_of_an_invocation_ends_with_its_mark_whatever_came_late_before() -> None:
+    lines: queue.Queue[str] = queue.Queue()
+    for line in ("begins", "first", f"{END_OF_LOG}1", f"{END_OF_LOG}2", "third", f"{END_OF_LOG}3", "fourth"):
+        lines.put(line)
+    assert log_of(lines, 1) == ["begins", "first"]
+    assert log_of(lines, 3) == ["third"]
+    assert lines.get_nowait() == "fourth"
+
+
+def test_a_log_whose_end_does_not_come_is_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forked, "LOG_SECONDS", 0.01)
+    lines: queue.Queue[str] = queue.Queue()
+    lines.put("its last words")
+    assert log_of(lines, 1) == ["its last words"]

@@ -1,4 +1,5 @@
-"""One stack of its own for the whole session, with every role enforced; each test gets a workspace of its own."""
+"""Stacks for the whole session, with every role enforced; each test gets a workspace of its own. A worker that has one
+mostly waits for it: three workers have one each."""
 
 from __future__ import annotations
 
@@ -20,6 +21,12 @@ from tools.stack.background import on_any_port
 from tools.stack.engine import Access
 
 HERE = "tests/stack/"
+# The fixtures by which a test belongs to a group.
+GROUPS = {
+    "engine_alone": {"engine_home"},
+    "stacks_of_their_own": {"home", "another_home"},
+    "stack_beside": {"beside"},
+}
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups, also where this folder is named on the command line
@@ -40,12 +47,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def group(item: pytest.Item) -> str:
-    """One worker runs all that share the session's stack; another one those that start stacks of their own, or that
-    need nothing but the engine."""
+    """One worker runs all that share the session's stack; another one those that share the stack beside it; another
+    one those that start stacks of their own; another one those that need nothing but the engine."""
     assert isinstance(item, pytest.Function)
-    if "engine_home" in item.fixturenames:
-        return "engine_alone"
-    return "stacks_of_their_own" if {"home", "another_home"} & {*item.fixturenames} else "stack"
+    chosen = item.callspec.params.get("deployed") if hasattr(item, "callspec") else None
+    needed = {*item.fixturenames, chosen}
+    for name, fixtures in GROUPS.items():
+        if needed & fixtures:
+            return name
+    return "stack"
 
 
 def turn(item: pytest.Item) -> int:
@@ -122,8 +132,29 @@ def engine_alone(engine_home: Path) -> Iterator[Access]:
 
 
 @pytest.fixture(scope="session")
-def deployed(stack_home: Path) -> Iterator[Deployed]:
-    running = stack.current(stack_home)
+def shared(stack_home: Path) -> Iterator[Deployed]:
+    """The session's stack."""
+    with settled(stack_home) as deployed:
+        yield deployed
+
+
+@pytest.fixture(scope="session")
+def deployed(shared: Deployed) -> Deployed:
+    return shared
+
+
+@pytest.fixture(scope="session")
+def beside(tmp_path_factory: pytest.TempPathFactory, thinker: FakeThinker) -> Iterator[Deployed]:
+    """Another one, which is like the session's. A module that looks at no other workspace than its own has it as its
+    ``deployed``: so two workers share the tests that wait."""
+    home = tmp_path_factory.mktemp("beside")
+    with alone_with(thinker), stack.running(home), settled(home) as deployed:
+        yield deployed
+
+
+@contextmanager
+def settled(home: Path) -> Iterator[Deployed]:
+    running = stack.current(home)
     with running.http(timeout_seconds=45) as http:
         deployed = Deployed(running, http)
         deployed.ledger.tokens |= {running.tokens["human"], running.tokens["service"]}

@@ -15,6 +15,12 @@ FUNCTIONS += ["SyncTracker", "NotionWebhook", "PublishEvents", "McpDoor", "Conso
 _TOKEN = re.compile(r"baton_[0-9a-z]+_([0-9a-f]{64})")
 
 
+@pytest.fixture(scope="module", params=["shared", "beside"])
+def deployed(request: pytest.FixtureRequest) -> Deployed:
+    of: Deployed = request.getfixturevalue(request.param)
+    return of
+
+
 @pytest.fixture(scope="module", autouse=True)
 def something_happened(deployed: Deployed) -> None:
     """If these tests run alone: every function has written something, and it had something to hide."""

@@ -3,7 +3,7 @@ named, never a 5xx, and nothing written.
 
 In process every bad body is tried on every operation (``tests/functions/test_reading.py``), and so is much more by
 ``make fuzz``. Here are the requests that only the gateway and the deployed functions can show: each bad value is sent
-to some operations, and each operation gets some bad values; under ``make soak`` more of them."""
+to some operations, and each operation gets a bad value; under ``make soak`` more of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from support.faults.soak import spread
+from support.faults.soak import IS_WHOLE, crossed, spread
 from support.worlds.deployed import CANARY, Deployed, problem
 from support.worlds.operations import OPERATIONS, WITH_BODY, WITH_TOKEN, Operation, OperationsWorld, resolved
 from support.worlds.tenant import marker_body, new_workspace
@@ -29,8 +28,10 @@ def operations_world(deployed: Deployed) -> OperationsWorld:
     return OperationsWorld(new_workspace(deployed, sources=5, dispatch_delay_seconds=900)).prepare()
 
 
-def some(operations: Sequence[Operation], case: int, one_in: int = 5) -> Sequence[Operation]:
-    """The share of the operations that a case is tried on; those of the next case are others."""
+def some(operations: Sequence[Operation], case: int, cases: int) -> Sequence[Operation]:
+    """The share of the operations that a case is tried on; those of the next case are others. Each operation gets one
+    of the cases, and under ``make soak`` every fifth gets the same."""
+    one_in = min(5, cases) if IS_WHOLE else cases
     return operations[case % one_in :: one_in]
 
 
@@ -68,7 +69,7 @@ def test_a_value_that_cannot_be_kept_is_refused_under_its_fields_name(
 ) -> None:
     text, status = VALUES[value]
     with operations_world.tenant.deployed.unchanged():
-        for each in some(WITH_BODY, list(VALUES).index(value)):
+        for each in some(WITH_BODY, list(VALUES).index(value), len(VALUES)):
             raw = with_value(operations_world, each, text)
             refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
             assert refusal["status"] == status, str(each)
@@ -92,7 +93,7 @@ NO_OBJECTS = [
 @pytest.mark.parametrize("raw", NO_OBJECTS)
 def test_a_body_that_is_no_json_object_is_refused(operations_world: OperationsWorld, raw: bytes) -> None:
     with operations_world.tenant.deployed.unchanged():
-        for each in some(WITH_BODY, NO_OBJECTS.index(raw)):
+        for each in some(WITH_BODY, NO_OBJECTS.index(raw), len(NO_OBJECTS)):
             refusal = problem(operations_world.tenant.human.send(each.method, operations_world.path(each), raw=raw))
             assert (refusal["status"], refusal["code"]) == (400, "malformed_json"), str(each)
             assert refusal["errors"][0]["field"], str(each)
@@ -105,7 +106,7 @@ NO_TEXTS = [b'{"a": "\xff\xfe"}', b'{"\xc0\xaf": 1}', b'{"a": "\xed\xa0\x80"}']
 def test_a_body_that_is_not_utf_8_is_refused(operations_world: OperationsWorld, raw: bytes) -> None:
     """Bytes of no text type come through the gateway as they are; what it takes for text, it has mended before."""
     with operations_world.tenant.deployed.unchanged():
-        for each in some(WITH_BODY, NO_TEXTS.index(raw), 3):
+        for each in some(WITH_BODY, NO_TEXTS.index(raw), len(NO_TEXTS)):
             path, headers = operations_world.path(each), {"Content-Type": "application/octet-stream"}
             refusal = problem(operations_world.tenant.human.send(each.method, path, raw=raw, headers=headers))
             assert (refusal["status"], refusal["detail"]) == (400, "body: must be UTF-8"), str(each)
@@ -256,7 +257,7 @@ ODD = [" ", "%", "TASK#1", "a:b", "'\"", "\\", "\0", "..", "é", "😀", "x" * 6
 @pytest.mark.parametrize("odd", ODD)
 def test_an_id_of_odd_characters_is_unknown(operations_world: OperationsWorld, odd: str) -> None:
     with operations_world.tenant.deployed.unchanged():
-        for each in some([each for each in WITH_TOKEN if each.has_ids], ODD.index(odd)):
+        for each in some([each for each in WITH_TOKEN if each.has_ids], ODD.index(odd), len(ODD)):
             if odd == ".." and each.id == "list_task_questions":
                 continue  # what is left of its path names another list
             path = each.path
@@ -278,7 +279,7 @@ def test_a_cursor_that_was_never_given_out_is_refused(operations_world: Operatio
     cursors += [sealed(operations_world, "/tokens", {}, forged) for forged in ("", "\0", "x" * 1_025, "é" * 600, "~")]
     listings = [each for each in WITH_TOKEN if "cursor" in each.parameters("query")]
     with operations_world.tenant.deployed.unchanged():
-        for each, cursor in spread(list(product(listings, cursors)), 4):
+        for each, cursor in crossed(listings, cursors):
             refusal = problem(
                 operations_world.tenant.human.send(each.method, f"{operations_world.path(each)}?cursor={cursor}")
             )
@@ -351,7 +352,7 @@ def test_a_query_out_of_bounds_is_refused_under_its_name(operations_world: Opera
     ]
     cases += [(each, *TOO_EARLY[1:]) for each in WITH_TOKEN if each.path == TOO_EARLY[0] and each.method == "GET"]
     with operations_world.tenant.deployed.unchanged():
-        for each, name, value in spread(cases, 3):
+        for each, name, value in spread(cases, 6):
             path = with_query(operations_world.path(each), name, value)
             refusal = problem(operations_world.tenant.human.send(each.method, path, operations_world.body(each)))
             assert (refusal["status"], refusal["errors"][0]["field"]) == (422, name), f"{each} {name}={value}"
@@ -365,13 +366,15 @@ def test_a_query_that_a_route_does_not_know_is_refused(operations_world: Operati
             assert (response.status_code, problem(response)["errors"][0]["field"]) == (422, "surprise"), str(each)
 
 
-@pytest.mark.parametrize("key", ["", "x" * 201, "ключ"])
+ODD_KEYS = ["", "x" * 201, "ключ"]
+
+
+@pytest.mark.parametrize("key", ODD_KEYS)
 def test_an_idempotency_key_of_odd_characters_is_refused(operations_world: OperationsWorld, key: str) -> None:
     headers: Any = {"Idempotency-Key": key.encode()}
+    taking = [each for each in WITH_BODY if each.takes_key]
     with operations_world.tenant.deployed.unchanged():
-        for each in WITH_BODY:
-            if not each.takes_key:
-                continue
+        for each in taking if IS_WHOLE else some(taking, ODD_KEYS.index(key), len(ODD_KEYS)):
             refusal = problem(
                 operations_world.tenant.human.send(
                     each.method, operations_world.path(each), operations_world.body(each), headers=headers

@@ -23,7 +23,7 @@ import baton_cli
 from baton_cli.main import run
 from support.values.command_lines import LINES, PROCESSES, answer_schema, looks
 from support.values.schema import violations
-from support.worlds.deployed import Client
+from support.worlds.deployed import Client, Deployed
 from support.worlds.tenant import Tenant
 
 CREW = {
@@ -71,6 +71,11 @@ DRAWN = [
     "Security review",
     "Status: ✓ Completed",
 ]
+
+
+@pytest.fixture(scope="module")
+def deployed(beside: Deployed) -> Deployed:
+    return beside
 
 
 @pytest.fixture

@@ -11,10 +11,16 @@ from typing import Any
 import pytest
 
 from baton_client import AsyncBaton, Baton, operations
+from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant
 
 PAGE = Path(__file__).parents[2] / "docs/client.md"
 IN_TIME_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def deployed(beside: Deployed) -> Deployed:
+    return beside
 
 
 @pytest.fixture

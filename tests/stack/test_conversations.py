@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from baton.adapters.models.bedrock import BedrockModel
 from baton.adapters.system import SystemClock
 from baton.ports.runs import StopReason
@@ -14,6 +16,14 @@ from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant
 
 MODEL = "openai_compatible:some-model"
+
+
+pytestmark = pytest.mark.usefixtures("deployed")  # also of what looks at all that was asked by then
+
+
+@pytest.fixture(scope="module")
+def deployed(beside: Deployed) -> Deployed:
+    return beside
 
 
 def hired(tenant: Tenant, slug: str, **values: Any) -> str:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from support.worlds.deployed import CANARY, Client, until
+import pytest
+
+from support.worlds.deployed import CANARY, Client, Deployed, until
 from support.worlds.outside_workers import CREW, CRITERIA, Claim, OutsideWorkers, hired, specification_handoff
 from support.worlds.tenant import Tenant
 
 FIXTURES = "Missing test fixtures"
+
+
+@pytest.fixture(scope="module")
+def deployed(beside: Deployed) -> Deployed:
+    return beside
 
 
 def finish(client: Client, claim: Claim, **said: Any) -> dict[str, Any]:

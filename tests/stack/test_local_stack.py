@@ -131,7 +131,8 @@ def test_a_stack_uses_the_notion_and_the_model_that_the_environment_names_and_el
     assert (model["BATON_MODEL"], model["BATON_MODEL_URL"]) == ("", "http://127.0.0.1:9/v1")
     secret = first.aws("secretsmanager").get_secret_value(SecretId=model["BATON_MODEL_KEY_SECRET"])
     assert secret["SecretString"] == "sk-of-the-test"
-    assert "sk-of-the-test" not in (another_home / "deploy.log").read_text() + json.dumps(model)
+    shown = str(first.aws("cloudformation").describe_stacks()["Stacks"])
+    assert "sk-of-the-test" not in (another_home / "deploy.log").read_text() + json.dumps(model) + shown
 
     second = brought_up(another_home)
     assert second == replace(first, notion_url=second.notion_url)

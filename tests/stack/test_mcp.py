@@ -30,8 +30,8 @@ SCOPE = {"scope": "src/parser"}
 
 
 @pytest.fixture(scope="module")
-def deployed(at_the_gateway: Deployed) -> Deployed:
-    return at_the_gateway
+def deployed(beside: Deployed) -> Deployed:
+    return beside
 
 
 @pytest.mark.parametrize("way", SOME_WAYS)

@@ -76,6 +76,11 @@ def session(door: ForwardingProxy, by: Client, agent: str) -> Iterator[Session]:
         process.communicate()
 
 
+@pytest.fixture(scope="module")
+def deployed(beside: Deployed) -> Deployed:
+    return beside
+
+
 @pytest.fixture
 def door(deployed: Deployed) -> Iterator[ForwardingProxy]:
     with forwarding_proxy(deployed.stack) as made:

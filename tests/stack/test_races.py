@@ -23,6 +23,7 @@ from support.worlds.tenant import Tenant, marker_body
 
 CLIENTS = 16
 ROUNDS = 20
+MANY = scaled(64, 4)
 Answer = TypeVar("Answer")
 
 
@@ -133,18 +134,18 @@ def asked_at_once(
     tenant: Tenant, body: dict[str, Any], idempotency_key: IdempotencyKey | None = None
 ) -> list[MarkerAnswer]:
     by = tenant.principal(PrincipalKind.AGENT, "scout")
-    return at_once(64, lambda _: create_handoff_marker(tenant.deployed.deps, by, body, idempotency_key))
+    return at_once(MANY, lambda _: create_handoff_marker(tenant.deployed.deps, by, body, idempotency_key))
 
 
-def test_of_sixty_four_markers_in_one_direction_exactly_one_creates(tenant: Tenant) -> None:
+def test_of_many_markers_in_one_direction_exactly_one_creates(tenant: Tenant) -> None:
     answers = asked_at_once(tenant, marker_body())
     (created,) = {answer.task_id for answer in answers if answer.task_id}
-    assert Counter(answer.duplicate_of for answer in answers) == {None: 1, created: 63}
+    assert Counter(answer.duplicate_of for answer in answers) == {None: 1, created: MANY - 1}
     assert [task["id"] for task in tenant.human.get("/tasks?agent=reviewer")["items"]] == [created]
-    assert len(tenant.human.get(f"/tasks/{created}/notes?limit=100")["items"]) == 63  # nothing said is lost
+    assert len(tenant.human.get(f"/tasks/{created}/notes?limit=100")["items"]) == MANY - 1  # nothing said is lost
 
 
-def test_sixty_four_markers_with_one_key_are_one_marker(tenant: Tenant) -> None:
+def test_many_markers_with_one_key_are_one_marker(tenant: Tenant) -> None:
     idempotency_key = IdempotencyKey(
         tenant.principal(PrincipalKind.AGENT, "scout"), "POST /handoff-markers", "key-1", "hash"
     )
@@ -154,14 +155,14 @@ def test_sixty_four_markers_with_one_key_are_one_marker(tenant: Tenant) -> None:
     assert tenant.human.get(f"/tasks/{answers[0].task_id}/notes")["items"] == []
 
 
-def test_sixty_four_in_a_row_each_closed_at_once_create_two(tenant: Tenant) -> None:
+def test_many_in_a_row_each_closed_at_once_create_two(tenant: Tenant) -> None:
     deps, by = tenant.deployed.deps, tenant.principal(PrincipalKind.AGENT, "scout")
     answers = []
-    for _ in range(64):
+    for _ in range(MANY):
         answers.append(create_handoff_marker(deps, by, marker_body()))
         if answers[-1].task_id:
             tenant.scout.post(f"/tasks/{answers[-1].task_id}/cancel")
-    assert [bool(answer.task_id) for answer in answers] == [True] * 2 + [False] * 62
+    assert [bool(answer.task_id) for answer in answers] == [True] * 2 + [False] * (MANY - 2)
     assert len({answer.review_id for answer in answers[2:]}) == 1
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -104,14 +105,19 @@ def test_what_a_page_names_is_found() -> None:
 
 
 @pytest.fixture(scope="module")
-def checkout(deployed: Deployed, stack_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def deployed(beside: Deployed) -> Deployed:
+    return beside
+
+
+@pytest.fixture(scope="module")
+def checkout(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as a reader's, with the tokens of a workspace as ``make stack`` makes it. One for all pages: what one
     leaves behind may stand in no other's way."""
     folder = tmp_path_factory.mktemp("reader")
     made = bootstrap(deployed.deps, f"p-{uuid4().hex[:10]}", "admin", new_tokens=False, demo=True)
     tokens = made["tokens"]
     deployed.ledger.tokens |= {tokens["human"], tokens["service"], *tokens["agents"].values()}
-    stack = json.loads((stack_home / "stack.json").read_text())
+    stack = asdict(deployed.stack)
     (folder / ".baton").mkdir()
     (folder / ".baton/stack.json").write_text(json.dumps(stack | made))
     save_profiles(stack | made, config_path({"XDG_CONFIG_HOME": str(folder)}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from support.smoke import left_open, smoked, smoking
@@ -12,28 +14,68 @@ from tools.admin.smoke_checks import ALL
 from tools.admin.smoke_checks import CANARY as SHORT
 
 
+@pytest.fixture(scope="module")
+def deployed(beside: Deployed) -> Deployed:
+    return beside
+
+
 @pytest.fixture
 def elsewhere(first: Deployed) -> Tenant:
-    """A workspace of the stack that another worker has: a smoke test mostly waits, and the session's stack has most to
-    do."""
+    """A workspace of the stack that another worker has: a smoke test mostly waits."""
     return new_workspace(first)
 
 
-def test_all_holds_and_nothing_is_left_open(workspace: Workspaces) -> None:
-    tenant = workspace(dispatch_delay_seconds=1)
-    others = tenant.approved()
-    status, said = smoked(tenant)
+@pytest.fixture(scope="module")
+def refusing(deployed: Deployed) -> Tenant:
+    """A workspace whose workers may not say what one of the checks says."""
+    tenant = new_workspace(deployed, dispatch_delay_seconds=1)
+    tenant.human.put("/workspace/settings", {"guardrails": {"forbidden_patterns": ["read"]}})
+    return tenant
+
+
+@pytest.fixture(scope="module")
+def usual(deployed: Deployed) -> Tenant:
+    return new_workspace(deployed, dispatch_delay_seconds=1)
+
+
+@pytest.fixture(scope="module")
+def others(usual: Tenant) -> str:
+    """A task that isn't the smoke test's."""
+    return usual.approved()
+
+
+@pytest.fixture(scope="module")
+def runs(usual: Tenant, refusing: Tenant, others: str) -> dict[str, tuple[int, str]]:
+    """A run in either workspace, at the same time: both mostly wait."""
+    assert others
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip((usual.name, refusing.name), pool.map(smoked, (usual, refusing)), strict=True))
+
+
+def test_all_holds_and_nothing_is_left_open(usual: Tenant, others: str, runs: dict[str, tuple[int, str]]) -> None:
+    status, said = runs[usual.name]
     assert status == HOLDS, said
     assert [line[15:] for line in said.splitlines() if line.startswith("ok ")] == [each.what for each in ALL]
     assert "left behind: 8 ended tasks, 3 agents switched off" in said
     assert said.splitlines()[-1].startswith(f"All {len(ALL)} checks hold, in ")
-    assert left_open(tenant) == []
-    assert tenant.task(others)["state"] == "delegated"
+    assert left_open(usual) == []
+    assert usual.task(others)["state"] == "delegated"
     assert "baton_" not in said.replace("baton_admin", "")
     assert CANARY not in said
 
 
-def test_what_does_not_hold_is_named_and_the_rest_goes_on(elsewhere: Tenant) -> None:
+def test_what_does_not_hold_is_named_and_the_rest_goes_on(refusing: Tenant, runs: dict[str, tuple[int, str]]) -> None:
+    status, said = runs[refusing.name]
+    assert status == FAILED, said
+    (failed,) = [line for line in said.splitlines() if line.startswith("FAIL ")]
+    assert failed.endswith("a claim is kept by heartbeats, and ends once")
+    assert "look at docs/alarms.md, RequestFailedAlarm and WrittenByNewerAlarm" in said
+    assert len([line for line in said.splitlines() if line.startswith("ok ")]) == len(ALL) - 1
+    assert said.splitlines()[-1].startswith(f"FAILED: 1 of {len(ALL)} checks, in ")
+    assert left_open(refusing) == []
+
+
+def test_a_short_run_tells_of_a_queue_that_nobody_reads(elsewhere: Tenant) -> None:
     """Nobody takes the notices for agents that Baton runs."""
     lambdas = elsewhere.deployed.aws("lambda")
     function = elsewhere.deployed.stack.functions["ProcessTask"]
@@ -42,15 +84,16 @@ def test_what_does_not_hold_is_named_and_the_rest_goes_on(elsewhere: Tenant) -> 
     ]
     lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
     try:
-        status, said = smoked(elsewhere)
+        status, said = smoked(elsewhere, SHORT="1")
     finally:
         lambdas.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
     assert status == FAILED, said
     (failed,) = [line for line in said.splitlines() if line.startswith("FAIL ")]
     assert failed.endswith("an agent that Baton runs has its task done")
     assert "look at docs/operations.md, A stuck queue" in said
-    assert said.splitlines()[-1].startswith(f"FAILED: 1 of {len(ALL)} checks, in ")
-    assert left_open(elsewhere) == []
+    assert said.splitlines()[-1].startswith(f"FAILED: 1 of {len(SHORT)} checks, in ")
+    states = [each["state"] for each in elsewhere.human.get("/tasks?limit=100")["items"]]
+    assert sorted(states) == ["cancelled", "done"]
 
 
 def test_a_short_run_is_quick_and_leaves_two_tasks_whoever_ran_before(elsewhere: Tenant) -> None:

@@ -25,6 +25,7 @@ TRIGGERS = (
 ALARM = "AWS::CloudWatch::Alarm"
 NOTHING = ("didn't contain changes", "No updates are to be performed")
 POLL_SECONDS = 3.0
+LOCAL_POLL_SECONDS = 0.2  # of the local engine, which is done in a moment
 
 Configuration = dict[str, Any]
 
@@ -60,13 +61,15 @@ def watched_by(cloudformation: Any, cloudwatch: Any, stack: str, minutes: int, s
 
 @dataclass(frozen=True)
 class ChangeSet:
-    """``found``: the stack as it is, or None. ``template_url``: where the packaged template lies."""
+    """``found``: the stack as it is, or None. ``template_url``: where the packaged template lies. ``poll_seconds``: how
+    often it looks whether it goes on."""
 
     cloudformation: Any
     stack: str
     found: Mapping[str, Any] | None
     say: Say
     sleep: Callable[[float], None] = time.sleep
+    poll_seconds: float = POLL_SECONDS
 
     @cached_property
     def _of(self) -> dict[str, str]:
@@ -90,7 +93,7 @@ class ChangeSet:
         )
         try:
             self.cloudformation.get_waiter("change_set_create_complete").wait(
-                **self._of, WaiterConfig={"Delay": POLL_SECONDS, "MaxAttempts": 200}
+                **self._of, WaiterConfig={"Delay": self.poll_seconds, "MaxAttempts": 200}
             )
         except WaiterError as error:
             reason = str(error.last_response.get("StatusReason", error))
@@ -126,7 +129,7 @@ class ChangeSet:
             has_begun = len(told) > known_before  # until then the status is that of the deployment before
             if has_begun and not stack["StackStatus"].endswith("_IN_PROGRESS"):
                 break
-            self.sleep(POLL_SECONDS)
+            self.sleep(self.poll_seconds)
         if stack["StackStatus"] not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
             raise StackError("\n".join([f"{self.stack} is {stack['StackStatus']}", *problems[:3]]))
         return {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])}

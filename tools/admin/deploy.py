@@ -38,7 +38,7 @@ from tools.admin import budget as budgets
 from tools.admin import deploy_answers as answers
 from tools.admin import existing_table
 from tools.admin.budget import Budget
-from tools.admin.change_set import ChangeSet, Configuration, watched_by
+from tools.admin.change_set import LOCAL_POLL_SECONDS, POLL_SECONDS, ChangeSet, Configuration, watched_by
 from tools.admin.deploy_answers import Account, Parameters
 from tools.admin.old_versions import remove_old_versions
 from tools.stack import deployment, local_model
@@ -132,7 +132,8 @@ def _change(
         session.create_client(each, region_name=target.region) for each in ("cloudformation", "lambda")
     )
     template_url = _uploaded(session, target, _sam_package(folder, target))
-    changes = ChangeSet(cloudformation, target.stack, target.found, print)
+    every = LOCAL_POLL_SECONDS if wanted["LocalPort"] else POLL_SECONDS
+    changes = ChangeSet(cloudformation, target.stack, target.found, print, poll_seconds=every)
     if not changes.create(template_url, wanted, tags, _watched(session, target, minutes)):
         print(f"No changes to deploy. {target.stack} is up to date")
         return

@@ -5,6 +5,9 @@ and what that needs, forks for each worker. The worker imports what its function
 
 Nothing happens at import, so a worker is as one that has imported the layer itself: tests/functions/test_imports.py
 holds it. Where the system has no file descriptors of processes, workers are started as the engine does it.
+
+A worker also marks where the log of an invocation ends. The engine waits for what may still come, and looks every
+millisecond: that was most of a short request.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import importlib
 import json
 import os
 import pkgutil
+import queue
 import runpy
 import select
 import signal
@@ -22,6 +26,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,8 +35,11 @@ from typing import IO, Any
 
 LAYERS = "_LAMBDA_LAYERS_DIRS"  # the engine's name for where a worker finds its layers
 PREPARED = "baton"
+MODELS = "pydantic"  # imports what it has as it is asked for
 MESSAGE_BYTES = 200_000  # of a worker's environment, and more
 ENDING_SECONDS = 5.0
+LOG_SECONDS = 0.25  # that a log may come after its answer; so long does the engine wait, too
+END_OF_LOG = "\0end of log "
 IS_POSSIBLE = sys.platform == "linux" and hasattr(os, "pidfd_open")
 
 
@@ -122,13 +130,65 @@ class Forks:
                 process.wait(ENDING_SECONDS)
 
 
+class Answers:
+    """A worker's standard output, where each line but the first is the answer to an invocation: what was logged until
+    then ends with a numbered mark."""
+
+    def __init__(self, out: IO[str], log: IO[str]) -> None:
+        self._out, self._log, self._told = out, log, 0
+
+    def write(self, text: str) -> int:
+        if text.endswith("\n"):
+            if self._told:
+                self._log.write(f"{END_OF_LOG}{self._told}\n")
+                self._log.flush()
+            self._told += 1
+        return self._out.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+
+def marked(engines: type[Any]) -> type[Any]:
+    """The engine's own class of workers, which reads the log of a forked one to its mark."""
+
+    class Worker(engines):  # type: ignore[misc] # it has no types
+        def _spawn(self) -> None:
+            super()._spawn()
+            self._is_marked, self._invoked = isinstance(self._proc, Forked), 0
+
+        def _drain_stderr_bounded(self, *bounds: float, **named: float) -> str:
+            if not self._is_marked:
+                return str(super()._drain_stderr_bounded(*bounds, **named))
+            self._invoked += 1
+            return "\n".join(log_of(self._stderr_queue, self._invoked))
+
+    return Worker
+
+
+def log_of(lines: queue.Queue[str], number: int) -> list[str]:
+    """The lines up to the mark of that number, or those that came in time."""
+    found: list[str] = []
+    deadline = time.monotonic() + LOG_SECONDS
+    with suppress(queue.Empty):
+        while (line := lines.get(timeout=max(0.0, deadline - time.monotonic()))) != f"{END_OF_LOG}{number}":
+            if not line.startswith(END_OF_LOG):  # the mark of one that came late
+                found.append(line)
+    return found
+
+
 def prepare(places: Sequence[str]) -> None:
-    """Imports all of Baton's layer. What it lacks is told by the worker that needs it."""
+    """Imports all of Baton's layer, and what most functions make their models with. What it lacks is told by the worker
+    that needs it."""
     before = [*sys.path]
     sys.path[:0] = [*reversed(places)]  # in a worker's order
     for module in pkgutil.walk_packages([str(Path(each, PREPARED)) for each in places], f"{PREPARED}."):
         with suppress(ImportError):
             importlib.import_module(module.name)
+    with suppress(ImportError):
+        models = importlib.import_module(MODELS)
+        for name in ("BaseModel", "Field", "TypeAdapter"):
+            getattr(models, name)
     sys.path[:] = before
     gc.collect()
     gc.freeze()  # so that workers share what is there
@@ -169,6 +229,7 @@ def work(program: str, environment: dict[str, str], folder: str, pipes: Sequence
         os.environ.clear()
         os.environ.update(environment)
         sys.argv[:] = [program]
+        sys.stdout = Answers(sys.stdout, sys.stderr)
         sys.path.insert(0, str(Path(program).parent))
         runpy.run_path(program, run_name="__main__")
         status = 0

@@ -243,10 +243,11 @@ def main() -> None:
 
     sys.path.append(str(Path(__file__).parents[2]))  # behind all others: the engine's modules come first
     from tools.stack import engine_queries
-    from tools.stack.forked import Forks
+    from tools.stack.forked import Forks, marked
 
     engine_queries.install(dynamodb)
     lambda_runtime.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": Forks()})
+    lambda_runtime.Worker = marked(lambda_runtime.Worker)
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": SharedArchive})
     translate = engine._apply_transforms
 

@@ -1,4 +1,4 @@
-"""Archives in place of the folders that `sam build` makes: `sam deploy` would compress 50 MB anew each time."""
+"""Archives in place of the folders that `sam build` makes: `sam package` would compress 50 MB anew each time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from pathlib import Path
 
 import yaml
 
+# Where a template names a package.
+PACKED = {"CodeUri", "ContentUri"}
 _UNIX = 3  # whose permissions an archive holds
 
 
 def pack(folder: Path) -> None:
     """Has the template name an archive of each package. It is written as JSON, which is YAML, too, and read in no time:
-    `sam deploy` reads it several times."""
+    `sam package` reads it twice."""
     template = folder / "template.yaml"
     described = yaml.load(template.read_text(), yaml.CSafeLoader)
     for resource in described.get("Resources", {}).values():
         properties = resource.get("Properties", {})
-        for name in {"CodeUri", "ContentUri"} & properties.keys():
+        for name in PACKED & properties.keys():
             properties[name] = archive(folder / properties[name]).name
     template.write_text(json.dumps(described, indent=1))
 

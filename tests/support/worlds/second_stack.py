@@ -82,7 +82,7 @@ class SecondStack:
     def _run(self, program: str, **variables: str) -> subprocess.CompletedProcess[str]:
         usual = {"STACK": self.name, "REGION": self.region, "YES": "1", "ARCHITECTURE": deployment.ARCHITECTURE}
         given = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        given |= {"PYTHONPATH": os.pathsep.join(sys.path), "SAM_CLI_POLL_DELAY": "0.5"}
+        given |= {"PYTHONPATH": os.pathsep.join(sys.path)}
         with deployment.built(deployment.fingerprint(), say=print) as folder:
             return subprocess.run(
                 [sys.executable, "-m", f"tools.admin.{program}"],
