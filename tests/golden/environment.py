@@ -1,8 +1,8 @@
 """Where the scenarios are played: the functions' own entry points, with everything around the process replaced at its
 outermost wire. This file alone names parts of the product; all else here speaks HTTP, messages and stored items.
 
-Replaced are AWS (what boto3's sessions hand out), Notion (httpx' transport), the clock, the randomness and how
-many workers there are.
+Replaced are AWS (boto3's sessions), Notion (httpx' transport), the clock, the randomness and how many workers there
+are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from baton.adapters.notion import NotionTrackers
 from baton.adapters.system import RandomIds, SystemClock
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.lru_cache import LruCache
-from golden.aws import FakeBedrock, FakeConnections, FakeEvents, FakeQueues, FakeSecrets
+from golden.aws import FakeBedrock, FakeConnections, FakeEvents, FakeQueues, FakeSecrets, FakeSession
 from support.clock import FakeClock
 from support.context import FakeContext
 from support.fakes.fake_dynamo import Change, FakeDynamo
@@ -138,7 +138,7 @@ class Environment:
             "bedrock-runtime": self.bedrock,
             "apigatewaymanagementapi": self.connections,
         }
-        monkeypatch.setattr(boto3.session.Session, "client", lambda _self, service, **_: self.services[service])
+        monkeypatch.setattr(boto3.session, "Session", lambda: FakeSession(self.services))
         monkeypatch.setattr(os, "urandom", self.numbers.urandom)
         monkeypatch.setattr(httpx.HTTPTransport, "handle_request", lambda _self, request: self._ask_notion(request))
         monkeypatch.setattr(SystemClock, "now", lambda _self: self.clock.now())

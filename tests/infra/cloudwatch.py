@@ -13,10 +13,11 @@ import operator
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, Self
 
 from infra.template import Properties
 
@@ -42,6 +43,7 @@ class Measured:
     quotas: Mapping[Metric, float] = field(default_factory=dict)
     _samples: dict[Metric, dict[int, dict[float, int]]] = field(default_factory=lambda: defaultdict(dict))
     _series: dict[tuple[Any, ...], Series] = field(default_factory=dict)
+    _sums: dict[tuple[Metric, str], list[float]] = field(default_factory=dict)
 
     def put(self, metric: Metric, minute: int, value: float, times: int = 1) -> None:
         of = self._samples[metric].setdefault(minute, {})
@@ -52,6 +54,13 @@ class Measured:
         for minute in minutes:
             self._samples[metric].pop(minute, None)
 
+    def copy(self) -> Self:
+        """The same samples. What is put into one isn't in the other."""
+        other = copy(self)
+        of = {metric: {at: {**each} for at, each in minutes.items()} for metric, minutes in self._samples.items()}
+        other._samples, other._series, other._sums = defaultdict(dict, of), {}, {}
+        return other
+
     def series(self, metric: Metric, stat: str, period: int, late: int) -> Series:
         """The statistic of the last ``period`` minutes, at the end of each minute."""
         key = (metric, stat, period, late)
@@ -60,26 +69,42 @@ class Measured:
         return self._series[key]
 
     def _over_windows(self, metric: Metric, stat: str, period: int, late: int) -> Series:
-        samples, nothing = self._samples.get(metric, {}), dict[float, int]()
-        of = [samples.get(minute, nothing) for minute in range(self.minutes)]
-
-        def within(each: Iterable[float]) -> list[float]:
+        def within(so_far: list[float]) -> list[float]:
             """The sum over each window: how far it has come at its end, less how far it had come where it begins."""
-            so_far = [*accumulate(each, initial=0.0)]
             ends, begins = ([*[0.0] * by, *so_far][1 : self.minutes + 1] for by in (late, period))
             return [*map(operator.sub, ends, begins)]
 
-        counts = within(sum(each.values()) for each in of)
+        counts = within(self._so_far(metric, "SampleCount"))
         if stat == "Maximum":
-            most = [max(each, default=float("-inf")) for each in of]
+            most = [max(each, default=float("-inf")) for each in self._minutes(metric)]
             return [max(most[max(0, at - period) : at - late]) if n else None for at, n in enumerate(counts, 1)]
-        if rank := re.fullmatch(r"PR\((\d+):\)", stat):
-            # Of a window's values, how many percent lie above.
-            above = within(sum(n for value, n in each.items() if value > float(rank[1])) for each in of)
-            return [100 * part / n if n else None for part, n in zip(above, counts, strict=True)]
-        sums = within(sum(value * n for value, n in each.items()) for each in of)
-        totals = {"Sum": sums, "SampleCount": counts}[stat]
+        totals = counts if stat == "SampleCount" else within(self._so_far(metric, stat))
+        if stat.startswith("PR"):
+            return [100 * part / n if n else None for part, n in zip(totals, counts, strict=True)]
         return [total if n else None for total, n in zip(totals, counts, strict=True)]
+
+    def _minutes(self, metric: Metric) -> Iterable[dict[float, int]]:
+        samples, nothing = self._samples.get(metric, {}), dict[float, int]()
+        return (samples.get(minute, nothing) for minute in range(self.minutes))
+
+    def _so_far(self, metric: Metric, stat: str) -> list[float]:
+        """The statistic from the beginning to the end of each minute. ``PR(5:)``: how many values lie above, of which
+        CloudWatch makes percents."""
+        key = (metric, stat)
+        if key not in self._sums:
+            self._sums[key] = [*accumulate(map(_totals(stat), self._minutes(metric)), initial=0.0)]
+        return self._sums[key]
+
+
+def _totals(stat: str) -> Callable[[dict[float, int]], float]:
+    """What a minute's values add to the statistic."""
+    if rank := re.fullmatch(r"PR\((\d+):\)", stat):
+        least = float(rank[1])
+        return lambda each: sum(n for value, n in each.items() if value > least)
+    return {
+        "Sum": lambda each: sum(value * n for value, n in each.items()),
+        "SampleCount": lambda each: sum(each.values()),
+    }[stat]
 
 
 # ---- metric math -----------------------------------------------------------------------------------------------------
@@ -133,22 +158,21 @@ class Math:
     def _calculated(self, by: Callable[[Any, Any], float], left: Value, right: Value) -> Series:
         """A missing value counts as 0 beside another series' value, not beside a number, which is at no moment. A
         division by 0 has no result."""
-        with_number = isinstance(left, float) or isinstance(right, float)
 
         def calculate(one: float | None, other: float | None) -> float | None:
-            if (one is None or other is None) and (with_number or one is other):
-                return None
             try:
                 return float(by(one or 0.0, other or 0.0))
             except ZeroDivisionError:
                 return None
 
-        return self._each(calculate, left, right)
+        pairs = zip(self._minutes(left), self._minutes(right), strict=True)
+        if isinstance(left, float) or isinstance(right, float):
+            return [None if one is None or other is None else calculate(one, other) for one, other in pairs]
+        return [None if one is None and other is None else calculate(one, other) for one, other in pairs]
 
-    def _each(self, calculate: Callable[..., float | None], *values: Value) -> Series:
-        """Minute by minute; a number is the same at each."""
-        columns = [each if isinstance(each, list) else [each] * self.measured.minutes for each in values]
-        return [calculate(*row) for row in zip(*columns, strict=True)]
+    def _minutes(self, value: Value | None) -> Series:
+        """A number is the same in each minute."""
+        return value if isinstance(value, list) else [value] * self.measured.minutes  # type: ignore[list-item] # no tuple
 
     def _fill(self, of: ast.expr, by: ast.expr) -> Series:
         filler = self._value(by)
@@ -158,19 +182,18 @@ class Math:
     def _if(self, condition: ast.expr, then: ast.expr, otherwise: ast.expr | None = None) -> Series:
         """Nothing where the condition has none. Where it holds and the value is missing, it is 0."""
 
-        def chosen(holds: float | None, yes: float | None, no: float | None = None) -> float | None:
-            if holds is None:
-                return None
-            return (0.0 if yes is None else yes) if holds else no
-
-        values = (self._value(each) for each in (condition, then, otherwise) if each is not None)
-        return self._each(chosen, *values)
+        parts = (each if each is None else self._value(each) for each in (condition, then, otherwise))
+        return [
+            None if holds is None else (0.0 if yes is None else yes) if holds else no
+            for holds, yes, no in zip(*map(self._minutes, parts), strict=True)
+        ]
 
     def _max(self, of: ast.expr) -> Series:
         """Of several series, at each moment."""
         found = self._value(of)
         assert isinstance(found, tuple), "the largest of a single series depends on how far CloudWatch looks back"
-        return [max((each for each in row if each is not None), default=None) for row in zip(*found, strict=True)]
+        there = ([each for each in row if each is not None] for row in zip(*found, strict=True))
+        return [max(row, default=None) for row in there]
 
     def _diff(self, of: ast.expr) -> Series:
         """The value, less that of the period before."""

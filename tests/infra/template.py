@@ -13,6 +13,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 GATEWAY, URL = FRONT_DOORS = ("ApiGateway", "FunctionUrl")
 OWN_TABLE, BELL = "OwnTable", "HasBell"  # the conditions
+_MADE_OF = (dict, list)
 
 Template = dict[str, Any]
 Properties = dict[str, Any]
@@ -77,13 +78,14 @@ def _asked_of_front_door(condition: Any, template: Template) -> str | None:
 
 
 def _decided(value: Any, conditions: dict[str, bool]) -> Any:
-    match value:
-        case {"Fn::If": [str(name), yes, no]} if name in conditions:
-            return _decided(yes if conditions[name] else no, conditions)
-        case dict():
-            return {key: _decided(each, conditions) for key, each in value.items()}
-        case list():
-            return [_decided(each, conditions) for each in value]
+    if isinstance(value, dict):
+        match value.get("Fn::If"):
+            case [str(name), yes, no] if name in conditions:
+                return _decided(yes if conditions[name] else no, conditions)
+        # Most of it are texts, which need no call.
+        return {key: _decided(each, conditions) if type(each) in _MADE_OF else each for key, each in value.items()}
+    if isinstance(value, list):
+        return [_decided(each, conditions) if type(each) in _MADE_OF else each for each in value]
     return value
 
 

@@ -40,8 +40,13 @@ def week(door: str, load: Load) -> Deployment:
 
 
 @cache
+def usual_day(door: str) -> Deployment:
+    return ordinary(door, OFFICE, 14 * HOUR)
+
+
+@cache
 def day_of(door: str, fails: Failure) -> Deployment:
-    found = ordinary(door, OFFICE, 14 * HOUR)
+    found = usual_day(door).copy()
     fails(found)
     return found
 
@@ -83,6 +88,11 @@ def complaints(name: str, alarm: Properties, door: str) -> Iterator[str]:
         yield "it rings at the first deployment"
     if alarm["AlarmActions"] == ["get up"] and ALARM in states(alarm, day_of(GATEWAY, the_fifty_first_worker_waits)):
         yield "a poll beyond its reserve wakes somebody"
+
+
+@cache
+def complaints_of_ours(name: str) -> list[str]:
+    return list(complaints(name, alarms(GATEWAY)[name], GATEWAY))
 
 
 def test_each_alarm_has_a_failure() -> None:
@@ -183,10 +193,10 @@ def test_a_first_deployment_is_silent(door: str) -> None:
 )
 def test_an_alarm_that_is_made_otherwise_is_noticed(name: str, key: str, value: Any) -> None:
     alarm = deepcopy(alarms(GATEWAY)[name])
-    assert list(complaints(name, alarm, GATEWAY)) == []
+    assert complaints_of_ours(name) == []
     for place in [alarm, *(each.get("MetricStat", each) for each in alarm.get("Metrics", []))]:
         if key in place:
             place[key] = value
         if key == "found" == place.get("Id"):
             place["Expression"] = value
-    assert list(complaints(name, alarm, GATEWAY)) != []
+    assert next(complaints(name, alarm, GATEWAY), None) is not None

@@ -1123,9 +1123,8 @@ REJECTED: list[tuple[Check, str, Mutation]] = [
 ]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_the_template_keeps_its_promise(check: Check) -> None:
-    assert list(problems(check, load())) == []
+def test_the_template_keeps_its_promises() -> None:
+    assert {check.__name__: found for check in CHECKS if (found := list(problems(check, load())))} == {}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 
 from simulation.planted import operators as do
 from simulation.planted.__main__ import chosen
-from simulation.planted.bug import Bug, bug
+from simulation.planted.bug import bug
 from simulation.planted.bugs import BUGS
+from simulation.planted.places import Misplaced
 from simulation.planted.planting import changed_modules, searched
 
 pytestmark = pytest.mark.xdist_group("planted")  # on one worker, which changes each module once
@@ -24,9 +26,18 @@ def changed(name: str) -> dict[Path, str]:
     return changed_modules(BY_NAME[name])
 
 
-@pytest.mark.parametrize("planted", BUGS, ids=lambda planted: planted.name)
-def test_bug_has_its_place_in_the_product(planted: Bug) -> None:
-    assert changed(planted.name)
+def misplaced() -> Iterator[str]:
+    """Each bug that changes nothing, and what is wrong with each that can't be planted."""
+    for planted in BUGS:
+        try:
+            if not changed(planted.name):
+                yield f"{planted.name}: nothing changes"
+        except Misplaced as exc:
+            yield str(exc)
+
+
+def test_each_bug_has_its_place_in_the_product() -> None:
+    assert list(misplaced()) == []
 
 
 def test_bugs_use_no_name_that_the_product_has_not(tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ import asyncio
 import textwrap
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from tools.demo.stage import BOLD, DIM, PLAIN, Player, Refused, heading, short
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 SCOPE = "src/auth"
 CRITERIA = ["Sessions survive a restart"]
@@ -88,6 +89,10 @@ class _Model:
 
 @asynccontextmanager
 async def _client(player: Player, who: str) -> AsyncIterator[_Model]:
+    # Here alone: it takes longer to import than all else of the demo.
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     address = urlsplit(player.stack.api_url)
     headers = {"Authorization": f"Bearer {player.tokens[who]}", "Host": address.netloc}
     async with (

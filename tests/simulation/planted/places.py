@@ -43,13 +43,16 @@ class Spot:
         else:
             getattr(self.parent, self.field)[self.index : self.index + 1] = nodes
 
-    def below(self) -> Iterator[Spot]:
+    def below(self, *, into: Callable[[ast.AST], bool] = lambda _: True) -> Iterator[Spot]:
+        """Yields each node under it. ``into``: of which of them those under it, too."""
         for field, value in ast.iter_fields(self.node):
+            if field in _UNSEEN:
+                continue
             nodes = enumerate(value) if isinstance(value, list) else [(None, value)]
             for spot in [Spot(node, self, field, index) for index, node in nodes if isinstance(node, ast.AST)]:
-                if field not in _UNSEEN:
-                    yield spot
-                    yield from spot.below()
+                yield spot
+                if into(spot.node):
+                    yield from spot.below(into=into)
 
     def all_above(self) -> Iterator[Spot]:
         """Yields what it is in, the nearest first."""
@@ -79,7 +82,7 @@ def scope_of(module: ast.Module, place: str) -> Spot:
     """Returns the function, the class or the assignment. A function's name comes before those that are made in it."""
     scope = Spot(module)
     for name in place.partition(":")[2].split("."):
-        scope = _only([each for each in scope.below() if name in _made_by(each.node) and _maker(each) is scope], name)
+        scope = _only([each for each in scope.below(into=_makes_nothing) if name in _made_by(each.node)], name)
     return scope
 
 
@@ -96,10 +99,9 @@ def spot_of(scope: Spot, is_meant: Callable[[Spot], bool], words: Sequence[str] 
     return _only(inner, f"what mentions {words}")
 
 
-def _maker(spot: Spot) -> Spot:
-    return next(
-        above for above in spot.all_above() if isinstance(above.node, ast.FunctionDef | ast.ClassDef | ast.Module)
-    )
+def _makes_nothing(node: ast.AST) -> bool:
+    """What a function or a class makes is its own. An expression makes nothing that has a place."""
+    return not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.expr)
 
 
 def _made_by(node: ast.AST) -> set[str]:

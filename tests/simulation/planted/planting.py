@@ -44,11 +44,12 @@ def changed_modules(bug: Bug) -> dict[Path, str]:
             scope = scope_of(module, operator.place)
             before = ast.dump(scope.node)
             operator.apply(scope)
+            ast.fix_missing_locations(scope.node)
         except Misplaced as exc:
             raise Misplaced(f"{bug.name}: {operator.place}: {exc}") from exc
         if ast.dump(scope.node) == before:
             raise Misplaced(f"{bug.name}: {operator.place}: nothing changes")
-    return {file: ast.unparse(ast.fix_missing_locations(module)) for file, module in modules.items()}
+    return {file: ast.unparse(module) for file, module in modules.items()}
 
 
 def _parsed(file: Path) -> ast.Module:
