@@ -130,7 +130,9 @@ def work_forever() -> None:
     def make(run: Run) -> Any:
         def effect(key: str) -> str:
             """Has an effect."""
+            scene.linger()
             note(key)
+            scene.linger()
             return "done"
 
         turns = (

@@ -45,8 +45,10 @@ def releasing(run: AsyncRun) -> Agent[Any]:
         """Ships a version."""
         if os.environ.get("KILL") == "before":
             os.kill(os.getpid(), signal.SIGKILL)
+        scene.linger()
         with Path(os.environ["EFFECTS"]).open("a", encoding="utf-8") as file:
             file.write(f"{effect_key()}\n")
+        scene.linger()
         time.sleep(float(os.environ.get("TAKES", "0")))
         if os.environ.get("KILL") == "after":
             os.kill(os.getpid(), signal.SIGKILL)

@@ -148,7 +148,9 @@ def work_forever() -> None:
     effects = Path(os.environ["EFFECTS"])
 
     async def ship(ctx: RunContext[object], version: str) -> str:
+        await asyncio.to_thread(scene.linger)
         note(effects, ctx.tool_call_metadata["question_id"])
+        await asyncio.to_thread(scene.linger)
         return "shipped"
 
     def make(run: AsyncRun) -> Agent[object, str]:

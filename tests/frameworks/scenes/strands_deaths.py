@@ -122,7 +122,9 @@ def releasing(run: Run) -> Agent:
     @tool(context=True)
     def effect(tool_context: ToolContext[Any]) -> str:
         """Releases it."""
+        scene.linger()
         note(tool_context.invocation_state["effect_key"])
+        scene.linger()
         if os.environ.get("DIES") == "effect":
             os.kill(os.getpid(), signal.SIGKILL)
         return "released"
