@@ -4,94 +4,128 @@ effect be done twice."""
 from __future__ import annotations
 
 import random
-import subprocess
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from baton_client import Baton
-from baton_client.verbs import ENDED
-from frameworks.played import ROOT, command, path_of
+from frameworks.hits import Hits
+from frameworks.lives import Workers
+from frameworks.played import path_of
 from frameworks.rooms import environment, new_room
+from frameworks.verdict import found, tasks_of, wrongs
 from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant
 
-TASKS = 10
-# From a worker's start to its kill: before it has loaded its framework, and until it has done much.
-LONGEST_LIFE_SECONDS = 6.0
-MOST_SECONDS_WITHOUT_KILLS = 300
+READY = 3  # so many tasks at least wait for a worker: those of the dead come back when their leases are over
+FRESH = 10  # one in so many workers loads its framework
+KILLED = -9
+# From a worker's start to its kill; longer on a busy machine, where it is for so many requests. One that loads its
+# framework lives for up to twice as long as that takes.
+SHORTEST_LIFE_SECONDS, LONGEST_LIFE_SECONDS, LONGEST_BUSY_LIFE_SECONDS = 0.05, 2.5, 6.0
+LONGEST_LIFE_REQUESTS = 12
+LINGERS_SECONDS = "0.3"  # at most, before an effect and after it
+# Without kills: until any task's state changes, and until all are done.
+LONGEST_PAUSE_SECONDS, MOST_SECONDS_WITHOUT_KILLS = 120, 900
+AT_ONCE = 2
+LOOKS_AT_ONCE = 4
+OPEN = ("needs", "delegated", "next", "claimed", "waiting")
 
 
 def played(deployed: Deployed, names: list[str], environments: Path, kills: int, home: Path) -> int:
     """Returns the exit status. ``kills``: in all, shared by the frameworks."""
-    wrong: list[str] = []
-    for name in names:
-        said = list(_problems(deployed, name, environments, kills // len(names), home))
-        print(f"{name}: {kills // len(names)} kills, {len(said)} problems", flush=True)
-        wrong += [f"{name}: {each}" for each in said]
+    each_has = -(-kills // len(names))
+
+    def of(name: str) -> list[str]:
+        return list(_problems(deployed, name, environments, each_has, home))
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        wrong = [f"{name}: {each}" for name, said in zip(names, pool.map(of, names), strict=True) for each in said]
     for each in wrong:
         print(f"- {each}")
     return 1 if wrong else 0
 
 
 def _problems(deployed: Deployed, name: str, environments: Path, kills: int, home: Path) -> Iterator[str]:
-    room, chance, effects = new_room(deployed), random.Random(name), home / f"{name}.effects"
+    begun_at, room = time.monotonic(), new_room(deployed)
+    effects, loaded = home / f"{name}.effects", home / f"{name}.loaded"
     effects.touch()
-    env = {**environment(room, AGENT="reviewer", EFFECTS=str(effects)), "PYTHONPATH": path_of(name)}
-    worker = [*command(name, "work_forever", environments)]
-    tasks: list[str] = []
-    over = threading.Event()
-    with ThreadPoolExecutor(2) as pool:
+    more = {"AGENT": "reviewer", "EFFECTS": str(effects), "LOADED": str(loaded), "LINGERS": LINGERS_SECONDS}
+    env = environment(room, **more, PYTHONPATH=path_of(name))
+    hits, over, wrong = Hits(room, loaded), threading.Event(), list[str]()
+    with Workers(name, environments, env, home / f"{name}.log") as workers, ThreadPoolExecutor(2) as pool:
         others = [pool.submit(_people, room, over), pool.submit(_colleague, room, over)]
         try:
-            for _ in range(kills):
-                if not _open(room, tasks):
-                    tasks += [_asked(room) for _ in range(TASKS)]
-                process = subprocess.Popen(
-                    worker, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-                )
-                time.sleep(chance.uniform(0.2, LONGEST_LIFE_SECONDS))
-                process.kill()
-                process.wait()
-            _worked_off(room, tasks, worker, env)
+            wrong += _killed(room, workers, hits, random.Random(name), kills)
+            _worked_off(room, workers)
         finally:
             over.set()
         for each in others:
             each.result()
-    yield from _found(room, tasks, effects)
+    with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
+        tasks = list(pool.map(partial(found, room), tasks_of(room, "reviewer")))
+    done = effects.read_text(encoding="utf-8").split()
+    wrong += wrongs(tasks, done, len(tasks_of(room, "tester")))
+    minutes = (time.monotonic() - begun_at) / 60
+    print(f"{name}: {kills} kills, of which {hits}; {len(tasks)} tasks, {len(done)} effects", end=", ")
+    print(f"{len(wrong)} problems, {minutes:.1f} minutes", flush=True)
+    yield from wrong
 
 
-def _worked_off(room: Tenant, tasks: list[str], worker: list[str], env: dict[str, str]) -> None:
-    """The last worker lives until all is done. Leases of the dead have to end first."""
-    process = subprocess.Popen(worker, env=env, cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        end = time.monotonic() + MOST_SECONDS_WITHOUT_KILLS
-        while _open(room, tasks) and time.monotonic() < end:
-            time.sleep(0.5)
-    finally:
-        process.kill()
-        process.wait()
+def _killed(room: Tenant, workers: Workers, hits: Hits, chance: random.Random, kills: int) -> Iterator[str]:
+    ready, took = 0, 0.0
+    for number in range(kills):
+        for _ in range(READY - ready):
+            body = {"source": {"agent": "scout"}, "target": {"agent": "reviewer", "reason": "Release it"}}
+            room.human.post("/handoffs", body)
+        is_fresh = number % FRESH == FRESH - 1
+        began_at = datetime.now(UTC)
+        pid = workers.begin(fresh=is_fresh)
+        time.sleep(chance.uniform(SHORTEST_LIFE_SECONDS, 2 * workers.loading_seconds if is_fresh else _longest(took)))
+        ended = workers.kill()
+        if ended != KILLED:
+            yield f"a worker ended by itself, with {ended}"
+        asked_at = time.monotonic()
+        tasks = _tasks(room, "claimed", "delegated")
+        took = time.monotonic() - asked_at
+        hits.note(pid, began_at, [each for each in tasks if each["claim"]])
+        ready = sum(each["claim"] is None for each in tasks)
 
 
-def _asked(room: Tenant) -> str:
-    body = {"source": {"agent": "scout"}, "target": {"agent": "reviewer", "reason": "Release it"}}
-    made = room.human.post("/handoffs", body)
-    return str(made["task"]["id"])
+def _longest(request_seconds: float) -> float:
+    return min(max(LONGEST_LIFE_SECONDS, LONGEST_LIFE_REQUESTS * request_seconds), LONGEST_BUSY_LIFE_SECONDS)
 
 
-def _open(room: Tenant, tasks: list[str]) -> bool:
-    return any(room.human.get(f"/tasks/{each}")["state"] not in ENDED for each in tasks[-TASKS:])
+def _worked_off(room: Tenant, workers: Workers) -> None:
+    """The last worker lives until all is done, or nothing moves any more. Leases of the dead have to end first."""
+    workers.begin()
+    left, since = dict[str, str](), time.monotonic()
+    end = since + MOST_SECONDS_WITHOUT_KILLS
+    while (now := {each["id"]: each["state"] for each in _tasks(room, *OPEN)}) and time.monotonic() < end:
+        if now != left:
+            left, since = now, time.monotonic()
+        elif time.monotonic() > since + LONGEST_PAUSE_SECONDS:
+            break
+        time.sleep(1)
+    workers.kill()
+
+
+def _tasks(room: Tenant, *states: str) -> list[dict[str, Any]]:
+    """Returns the reviewer's tasks of these states."""
+    asked = "".join(f"&state={each}" for each in states)
+    return list(room.human.get(f"/tasks?agent=reviewer&limit=100{asked}")["items"])
 
 
 def _people(room: Tenant, over: threading.Event) -> None:
-    """Approves what comes, and answers what is asked."""
-    while not over.wait(0.1):
+    """Approves what comes, and answers what is asked. What is refused comes again."""
+    while not over.wait(0.5):
         for task in room.human.get("/tasks?state=needs")["items"]:
-            room.human.post(f"/tasks/{task['id']}/approve", {"revision": task["revision"]})
+            room.human.send("POST", f"/tasks/{task['id']}/approve", {"revision": task["revision"]})
         for each in room.human.get("/questions")["items"]:
             said: dict[str, Any] = {"outcome": "answered", "answer": (each["options"] or ["yes"])[0]}
             if each["kind"] == "action":
@@ -102,27 +136,6 @@ def _people(room: Tenant, over: threading.Event) -> None:
 def _colleague(room: Tenant, over: threading.Event) -> None:
     with Baton(room.deployed.stack.api_url, room.service.token, agent="tester") as baton:
         while not over.is_set():
-            with baton.claim(wait=1) as work:
+            with baton.claim(wait=2) as work:
                 if work is not None:
                     work.complete("tested")
-
-
-def _questions(room: Tenant, task_id: str) -> list[Any]:
-    return list(room.human.get(f"/tasks/{task_id}/questions")["items"])
-
-
-def _found(room: Tenant, tasks: list[str], effects: Path) -> Iterator[str]:
-    for task_id in tasks:
-        task = room.human.get(f"/tasks/{task_id}")
-        if task["state"] != "done":
-            yield f"{task_id} is {task['state']}: {task['failure']}"
-        asked = Counter((each["kind"], each["tool"], each["text"]) for each in _questions(room, task_id))
-        yield from (f"{task_id} asks {what} {count} times" for what, count in asked.items() if count > 1)
-        (root,) = room.human.get(f"/workflows/{task['workflow_id']}/chain")["nodes"]
-        children = Counter(each["title"] for each in root["children"])
-        yield from (f"{task_id} hands off {what!r} {count} times" for what, count in children.items() if count > 1)
-        if not room.human.get(f"/tasks/{task_id}/events/verify")["matches_task"]:
-            yield f"the trail of {task_id} doesn't match"
-    done = Counter(effects.read_text(encoding="utf-8").split())
-    yield from (f"the effect {key} is done {count} times" for key, count in done.items() if count > 1)
-    print(f"{len(tasks)} tasks, {len(done)} effects", flush=True)

@@ -2,11 +2,12 @@
 client is here.
 
 The environment has BATON_URL, HUMAN_TOKEN, AGENT_TOKEN (of a service that acts as any agent), and of some scenes AGENT,
-OTHER and EFFECTS."""
+OTHER, EFFECTS, LOADED and LINGERS."""
 
 from __future__ import annotations
 
 import os
+import random
 import re
 import sys
 import time
@@ -40,6 +41,11 @@ def until(found: Callable[[], Any], what: str) -> Any:
             return here
         time.sleep(0.05)
     raise AssertionError(f"it hasn't come: {what}")
+
+
+def linger() -> None:
+    """Takes up to as many seconds as LINGERS says, if it does: a kill is to hit before and after an effect, too."""
+    time.sleep(random.uniform(0.0, float(os.environ.get("LINGERS", "0"))))
 
 
 def approve(task_id: str) -> None:
@@ -91,4 +97,12 @@ def block(number: int, heading: str) -> str:
 
 def main(scenes: Mapping[str, Callable[[], object]]) -> None:
     """Plays the scene that the command line names."""
-    scenes[sys.argv[1]]()
+    play(scenes, sys.argv[1])
+
+
+def play(scenes: Mapping[str, Callable[[], object]], name: str) -> None:
+    """Plays a scene. Notes in the file that LOADED names, if it does, that this process has its framework by now."""
+    if loaded := os.environ.get("LOADED"):
+        with Path(loaded).open("a", encoding="utf-8") as notes:
+            notes.write(f"{os.getpid()}\n")
+    scenes[name]()

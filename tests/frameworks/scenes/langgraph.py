@@ -146,28 +146,28 @@ def serve_one() -> None:
     once(make, os.environ["AGENT"])
 
 
+SCENES = {
+    "colleague": colleague_of_a_program,
+    "claimed_task": claimed_task,
+    "waits_for_colleague": waits_for_colleague,
+    "approval": approval,
+    "question": question,
+    "several_at_once": several_at_once,
+    "other_process": other_process,
+    "one_resumes": one_resumes,
+    "lost_claim": lost_claim,
+    "repeats": repeats,
+    "killed": killed,
+    "memory": remembers,
+    "streaming": streaming,
+    "hostile_model": hostile_model,
+    "serve_one": serve_one,
+    "ask_other": ask_other,
+    "work_forever": work_forever,
+    "_three": three,
+    "_resume": resume,
+    "_fatal": fatal,
+}
+
 if __name__ == "__main__":
-    scene.main(
-        {
-            "colleague": colleague_of_a_program,
-            "claimed_task": claimed_task,
-            "waits_for_colleague": waits_for_colleague,
-            "approval": approval,
-            "question": question,
-            "several_at_once": several_at_once,
-            "other_process": other_process,
-            "one_resumes": one_resumes,
-            "lost_claim": lost_claim,
-            "repeats": repeats,
-            "killed": killed,
-            "memory": remembers,
-            "streaming": streaming,
-            "hostile_model": hostile_model,
-            "serve_one": serve_one,
-            "ask_other": ask_other,
-            "work_forever": work_forever,
-            "_three": three,
-            "_resume": resume,
-            "_fatal": fatal,
-        }
-    )
+    scene.main(SCENES)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 
 from baton_client import ClaimLost, Run, operations
 from baton_client.errors import AlreadyClaimed
@@ -105,6 +108,43 @@ def killed() -> None:
             assert ended(task_id).startswith(said), ended(task_id)
             assert effects.read_text(encoding="utf-8").split() == ["done"], how
             effects.unlink()
+    before_the_first_step()
+
+
+class Died(BaseException):
+    """A death that leaves what was saved."""
+
+
+class Lasting(InMemorySaver):
+    """A checkpointer that lasts, as a database would. Once, all writes of the first step are saved, but not its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dies, self.written = True, threading.Event()
+
+    def put_writes(self, *args: Any, **more: Any) -> None:
+        super().put_writes(*args, **more)
+        self.written.set()
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> RunnableConfig:
+        if self.dies and metadata["step"] == 0:
+            assert self.written.wait(10), "the step has no writes"
+            self.dies = False
+            raise Died
+        return super().put(config, checkpoint, metadata, new_versions)
+
+
+def before_the_first_step() -> None:
+    """Nothing is left to do of the step, and all of the run."""
+    task_id, make = begun(), agent_of("It is good", checkpointer=Lasting())
+    try:
+        once(make)
+    except Died:
+        pass
+    else:
+        raise AssertionError("it didn't die")
+    once(make)
+    assert ended(task_id) == "It is good", ended(task_id)
 
 
 def fatal() -> None:
@@ -130,7 +170,9 @@ def work_forever() -> None:
     def make(run: Run) -> Any:
         def effect(key: str) -> str:
             """Has an effect."""
+            scene.linger()
             note(key)
+            scene.linger()
             return "done"
 
         turns = (

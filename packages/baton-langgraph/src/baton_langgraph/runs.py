@@ -140,7 +140,7 @@ class _Thread(BaseCallbackHandler):
             elif now.interrupts:
                 state = saver.dump() if isinstance(saver, BatonSaver) else {"thread_id": work.task_id}
                 outcomes = run.wait_for(state, [_call(each) for each in now.interrupts])
-            elif now.next:  # a process has died in the middle
+            elif now.tasks:  # a process has died in a step; ``next`` names no task that was done
                 self._play(None)
             else:
                 output, reports = _result(now.values, criteria_of(work))
