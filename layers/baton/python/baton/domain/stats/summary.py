@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from typing import Any
 
 from baton.domain import times
 from baton.domain.stats.day_counts import OPEN_WORK, OUTCOMES, PHASES, DayCounts
@@ -86,9 +87,9 @@ def row_of(
     return _row(group, ends, counted, phases)
 
 
-def _begun(counts: Iterable[DayCounts], of: Callable[[datetime], datetime], first: date) -> dict[datetime, int]:
+def _begun(counts: Iterable[DayCounts], of: Callable[[datetime], datetime], first: date) -> dict[Any, int]:
     """Returns how many began, by what ``of`` makes of the hour, none of the days before the first."""
-    total: Counter[datetime] = Counter()
+    total: Counter[Any] = Counter()
     for number, count in _begun_by_hour(counts, first).items():
         total[of(_hour(first, number))] += count
     return total
