@@ -32,8 +32,8 @@ export const credentials = { session: () => null, refused: () => {} };
 
 /** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
 const seen = new Map();
-/** A long list that changes has other pages each time. */
-const KEPT = 100;
+/** A long list that changes has other pages each time: those that are asked for again stay. */
+const KEPT = 40;
 /** An answer of half a minute ago will do: what the API makes of tasks it then needn't make anew. All else is of now. */
 const RECENT = { "Cache-Control": "max-age=30" };
 
@@ -67,11 +67,11 @@ export async function read(path, stop) {
     }
   });
   const tag = response.headers.get("ETag");
+  seen.delete(path);
   if (response.status === 304 && known) {
-    Object.assign(known, { tag: tag ?? known.tag, at });
+    seen.set(path, Object.assign(known, { tag: tag ?? known.tag, at }));
     return { status: 304, body };
   }
-  seen.delete(path);
   if (tag) seen.set(path, { tag, body, at });
   if (seen.size > KEPT) seen.delete(/** @type {string} */ (seen.keys().next().value));
   return { status: response.status, body };
