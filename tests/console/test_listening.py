@@ -51,6 +51,8 @@ def bell(page: Any) -> BrowserBell:
 @pytest.fixture
 def listening(bell: BrowserBell, signed_in: Any) -> Any:
     """The tab of a person who has just signed in, and hears the bell."""
+    while not bell.looks:  # it is listened to after what the page shows was read
+        _pass(signed_in, 5)
     _pass(signed_in, 10)
     assert len(bell.sockets) == len(bell.looks) == 1
     return signed_in

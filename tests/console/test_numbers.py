@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.chromium import fetched
 from support.worlds.console_desk import Desk, approved, at_once, claimed
 from support.worlds.http_agents import ALICE
@@ -38,6 +40,28 @@ def test_what_ended_is_drawn_and_told_as_numbers(signed_in: Any, desk: Desk, exp
     signed_in.get_by_role("link", name="by direction").click()
     expect(signed_in.get_by_role("row", name="architect to auto-code")).to_be_visible()
     assert "by=direction" in signed_in.url
+
+
+SAYS = """() => {
+  const { toLocaleString: says } = Number.prototype;
+  window.said = 0;
+  Number.prototype.toLocaleString = function (...how) { window.said += 1; return says.apply(this, how); };
+}"""
+
+
+@pytest.mark.parametrize("place", ["#/stats?since=month", "#/start"])
+def test_counts_are_not_drawn_anew_each_second(signed_in: Any, desk: Desk, expect: Any, place: str) -> None:
+    signed_in.clock.install()
+    signed_in.goto(f"{desk.served.url}{place}")
+    expect(signed_in.get_by_role("img", name="Ended: 0 done, 1 failed, 2 rejected or cancelled")).to_be_visible()
+    signed_in.clock.run_for(1000)
+    signed_in.evaluate(SAYS)
+    signed_in.clock.run_for(5000)
+    assert signed_in.evaluate("window.said") == 0
+    signed_in.get_by_role("link", name="How it goes").first.click()
+    signed_in.get_by_role("link", name="today (UTC)").click()
+    expect(signed_in.get_by_role("img", name="Ended: 0 done, 1 failed, 2 rejected or cancelled")).to_be_visible()
+    assert signed_in.evaluate("window.said") > 0
 
 
 def test_what_tokens_cost_is_shown_where_the_settings_say_it(signed_in: Any, desk: Desk, expect: Any) -> None:

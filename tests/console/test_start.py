@@ -29,3 +29,19 @@ def test_an_alert_about_a_task_is_a_task_that_is_stuck(signed_in: Any, desk: Des
     assert desk.served.gateway.post(ALICE, "/alerts", told).status == 201
     signed_in.get_by_role("link", name="no-answer").click(timeout=15_000)
     expect(signed_in.get_by_text("holds it as laptop-3")).to_be_visible()
+
+
+def test_what_a_page_shows_is_asked_for_before_what_is_around_it(signed_in: Any, desk: Desk) -> None:
+    asked: list[str] = []
+    task = f"/tasks/{desk.held['id']}"
+    signed_in.goto(f"{desk.served.url}#{task}")
+    signed_in.on(
+        "request", lambda request: asked.append(request.url.removeprefix(desk.served.url.split("/console")[0]))
+    )
+    signed_in.reload()
+    signed_in.get_by_role("link", name="Approvals").get_by_text("6").wait_for()
+    of_api = [path for path in asked if not path.startswith("/console/")]
+    of_frame = [path for path in of_api if path == "/bell" or path.startswith(("/alerts", "/tasks?"))]
+    assert of_api[:2] == [task, f"/workflows/{desk.held['workflow_id']}/chain"]
+    assert f"{task}/notes?limit=25" in of_api
+    assert of_api.index(f"{task}/notes?limit=25") < min(map(of_api.index, of_frame))

@@ -200,6 +200,8 @@ class TestTold:
         expect(tabs[1].get_by_role("heading", name="Alerts")).to_be_visible()
         while not page.evaluate("Object.keys(localStorage).some((key) => key.startsWith('baton.told'))"):
             page.wait_for_timeout(50)
+        while not all(bell.looks for bell in bells):  # it is listened to after what the page shows was read
+            page.wait_for_timeout(50)
 
         def raised(message: str, severity: str = "critical") -> str:
             body = {"kind": "disk-full", "severity": severity, "message": message}

@@ -13,6 +13,12 @@ from tools.bench.tables import pasted
 
 MINUTES = 2.0
 IDLE_SECONDS = 60
+TIMES = 6  # that memory is read, at most, after the first
+KEPT: dict[str, Callable[[Kept], str]] = {
+    "MB of memory": lambda kept: f"{kept.heap:.1f}",
+    "Nodes": lambda kept: str(kept.nodes),
+    "Listeners": lambda kept: str(kept.listeners),
+}
 
 
 @contextmanager
@@ -44,24 +50,20 @@ def show_idle(desk: Desk, pages: dict[str, Looked]) -> None:
 
 def show_memory(desk: Desk, pages: dict[str, Looked]) -> None:
     minutes = float(os.environ.get("MINUTES") or MINUTES)
+    times = min(TIMES, max(1, round(minutes / 5)))
     with _all_open(desk, pages) as probes:
         _pass(probes, 20, desk.happens)
-        begun = {name: probe.kept() for name, probe in probes.items()}
-        middle: dict[str, Kept] = {}
-        for half in (1, 2):
-            _pass(probes, minutes * 30, desk.happens)
-            ended = {name: probe.kept() for name, probe in probes.items()}
-            middle = ended if half == 1 else middle
-    pasted(
-        f"Memory of an open page, something happens each ten seconds for {minutes:.0f} minutes",
-        ("page", "MB at first", "in the middle", "at the end", "nodes", "", "", "listeners", "", ""),
-        [[name, *_kept(begun[name], middle[name], ended[name])] for name in pages],
-    )
-
-
-def _kept(*kept: Kept) -> list[str]:
-    heaps = [f"{each.heap:.1f}" for each in kept]
-    return [*heaps, *(str(each.nodes) for each in kept), *(str(each.listeners) for each in kept)]
+        kept = {name: [probe.kept()] for name, probe in probes.items()}
+        for _ in range(times):
+            _pass(probes, minutes * 60 / times, desk.happens)
+            for name, probe in probes.items():
+                kept[name].append(probe.kept())
+    for what, told in KEPT.items():
+        pasted(
+            f"{what}: an open page, something happens each ten seconds for {minutes:.0f} minutes",
+            ("page", *(f"{minutes * at / times:.0f} min" for at in range(times + 1))),
+            [[name, *map(told, each)] for name, each in kept.items()],
+        )
 
 
 def _pass(probes: dict[str, Probe], seconds: float, act: Callable[[], object] = lambda: None) -> None:

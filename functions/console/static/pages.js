@@ -2,7 +2,7 @@
 
 /** `place` names the group in the navigation; without one a page is reached from another.
  * @typedef {{path: string, title: string, key?: string, place?: "Work" | "Build" | "Watch" | "Workspace", within?: string,
- *   load: () => Promise<{default: any}>}} Page */
+ *   load: () => Promise<{default: any}>, loaded?: any}} Page `loaded`: what its file has, once it is there */
 
 /** @type {Page[]} */
 export const PAGES = [

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.dynamodb.concurrent_calls import Calls, run_in_turn
+from baton.adapters.dynamodb.store import DynamoStore
+from baton.adapters.dynamodb.table import Table
 from baton.domain.errors import InvalidInput, Unknown
 from baton.domain.times import seconds
 from baton.ports.paging import Page
@@ -17,6 +20,7 @@ from baton.services.handoffs.list_checkpoints import checkpoints_of_task, checkp
 from baton.services.handoffs.list_handoffs import MAX_READS, Filter, list_handoffs
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
 from baton.services.handoffs.workflow_chain import workflow_chain
+from support.fakes.store import TABLE
 from support.faults.hooked_store import HookedStore
 from support.worlds.rig import Rig
 from support.worlds.team import Team
@@ -181,6 +185,23 @@ def test_a_chain_takes_two_readings_and_one_more_for_each_thirty_handoffs(rig: R
     for number in range(24, 49):
         team.ask(B, str(number), under=root)
     assert rig.count(read) == ["query", "batch_get_item", "batch_get_item"]
+
+
+def test_the_readings_of_a_long_chain_do_not_wait_for_each_other(rig: Rig) -> None:
+    team = Team(A, B, world=rig.world, max_handoffs_per_workflow=100, loop_guard=False)
+    root = team.begin(A)
+    for number in range(40):
+        team.ask(B, str(number), under=root)
+    at_once: list[int] = []
+
+    def together(calls: Calls) -> None:
+        at_once.append(len(calls))
+        run_in_turn(calls)
+
+    store = DynamoStore(Table(rig.choked, TABLE, rig.patience, together=together))
+    (chain,) = workflow_chain(replace(team.deps, store=store), human(), root.task.workflow_id)
+    assert len(chain.children) == 40
+    assert max(at_once) == 2
 
 
 def test_a_page_never_reads_without_end(rig: Rig) -> None:

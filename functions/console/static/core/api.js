@@ -32,10 +32,20 @@ export const credentials = { session: () => null, refused: () => {} };
 
 /** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
 const seen = new Map();
-/** A long list that changes has other pages each time. */
-const KEPT = 100;
+/** A long list that changes has other pages each time: those that are asked for again stay. */
+const KEPT = 40;
 /** An answer of half a minute ago will do: what the API makes of tasks it then needn't make anew. All else is of now. */
 const RECENT = { "Cache-Control": "max-age=30" };
+
+/** How many reads are under way. */
+let reading = 0;
+const CALM_MS = 100, MOST_CALM = 20;
+
+/** Until what the page begins with was read, or for two seconds: what is around it is asked for after it. */
+export async function calm() {
+  let left = MOST_CALM;
+  do await pause(CALM_MS); while (reading > 0 && --left > 0);
+}
 
 let changes = 0;
 /** Something has changed, by this page or to its knowledge: what was read before is read as it is now. */
@@ -48,15 +58,20 @@ export async function read(path, stop) {
   const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag, ...(known.at === at ? RECENT : {}) } : {});
   const init = { headers, ...(stop ? { signal: stop } : {}) };
   const { response, body } = await ofThisSession(session, async () => {
-    const response = await sent("GET", path, init, session);
-    return { response, body: response.status === 304 && known ? known.body : await content(response, session) };
+    reading += 1;
+    try {
+      const response = await sent("GET", path, init, session);
+      return { response, body: response.status === 304 && known ? known.body : await content(response, session) };
+    } finally {
+      reading -= 1;
+    }
   });
   const tag = response.headers.get("ETag");
+  seen.delete(path);
   if (response.status === 304 && known) {
-    Object.assign(known, { tag: tag ?? known.tag, at });
+    seen.set(path, Object.assign(known, { tag: tag ?? known.tag, at }));
     return { status: 304, body };
   }
-  seen.delete(path);
   if (tag) seen.set(path, { tag, body, at });
   if (seen.size > KEPT) seen.delete(/** @type {string} */ (seen.keys().next().value));
   return { status: response.status, body };

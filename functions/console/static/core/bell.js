@@ -1,7 +1,7 @@
 /** The bell: a connection that rings when something has changed. While it is heard, nothing is asked for again by itself; while
  * it isn't, for whatever reason, all is as if there were none (docs/spec/bell.md). A ring is a hint: it only makes the page look. */
 import { effect, signal } from "../lib.js";
-import { get, isOnline, pause, post } from "./api.js";
+import { calm, get, isOnline, pause, post } from "./api.js";
 import { sessionId } from "./session.js";
 import { toast } from "./toasts.js";
 
@@ -34,6 +34,7 @@ export function keepListening(rung) {
  * @param {AbortSignal} stop @param {Rung} rung */
 async function listenAgain(stop, rung) {
   let failures = 0;
+  await calm();
   for (;;) {
     const over = await listened(stop, rung).catch(() => "failed");
     isHeard.value = false;

@@ -1,6 +1,6 @@
 /** Reads that stay true: again when the bell rings, or every two seconds while it isn't heard; while the page is looked at, and more
  * seldom while nothing answers. */
-import { useEffect, useMemo, useRef, useState, signal } from "../lib.js";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, signal } from "../lib.js";
 import { get, pause, Problem, read, readAnew } from "./api.js";
 import { isHeard, looked } from "./bell.js";
 
@@ -42,8 +42,9 @@ export function rung(following = 1) {
 }
 
 /** `when`: a change of it is a reason to look again at once, at what is there now. `isUntold`: whether
- * what was read changes without a ring, so that it is asked for again with a bell as well.
- * @typedef {{everyMs?: number, when?: unknown, isUntold?: (data: any) => boolean}} How */
+ * what was read changes without a ring, so that it is asked for again with a bell as well. `isFirst`: always or never; what the
+ * page begins with is asked for before anything is painted, and so before what its parts ask.
+ * @typedef {{everyMs?: number, when?: unknown, isUntold?: (data: any) => boolean, isFirst?: boolean}} How */
 
 /** The answer of a read, kept up to date. `path` null: nothing is asked.
  * @template [T=any] @param {string | null} path @param {How} [how] @returns {Live<T>} */
@@ -106,12 +107,13 @@ function useLoop(name, load, how) {
   const when = useRef(how.when);
   const isUntold = useRef(how.isUntold);
   isUntold.current = how.isUntold;
-  useEffect(() => {
+  const useStart = how.isFirst ? useLayoutEffect : useEffect;
+  useStart(() => {
     if (when.current !== how.when) readAnew();
     when.current = how.when;
     stir(wake.current);
   }, [round, how.when]);
-  useEffect(() => {
+  useStart(() => {
     if (load === null) return undefined;
     const stop = new AbortController();
     void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake.current, (data) => isUntold.current?.(data) === true, (data, problem) => {

@@ -1,5 +1,5 @@
 /** Finding: tasks of all days, backwards in time with the frontier said; and what a pasted id names. */
-import { useEffect, useRef, useState } from "../lib.js";
+import { useLayoutEffect, useRef, useState } from "../lib.js";
 import { get, Problem } from "./api.js";
 import { dayAndClock } from "./time.js";
 
@@ -32,7 +32,7 @@ export function useSearch(path) {
   const search = (/** @type {string} */ asked, /** @type {Found} */ from) => {
     void searchOn(asked, from, stop.current.signal, (next) => setState({ path: asked, found: next }));
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (path === null) return undefined;
     stop.current = new AbortController();
     search(path, NOTHING);

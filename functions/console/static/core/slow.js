@@ -1,5 +1,5 @@
 /** Reads that take many units: once, then only after something has happened, and seldom. */
-import { useEffect, useState } from "../lib.js";
+import { useLayoutEffect, useState } from "../lib.js";
 import { get, pause, Problem } from "./api.js";
 import { looked } from "./bell.js";
 import { looksSoFar, nextLook } from "./live.js";
@@ -13,7 +13,7 @@ const FIRST_MS = 1000;
  * earliest. @template [T=any] @param {string} path @param {number} everyMs */
 export function useSlow(path, everyMs) {
   const [found, setFound] = useState(/** @type {Found<T>} */ ({ path: null, data: null, problem: null }));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const stop = new AbortController();
     void follow(path, everyMs, stop.signal, (data, problem) => setFound((before) => {
       return { path, data: data ?? (before.path === path ? before.data : null), problem };

@@ -1,7 +1,7 @@
 /** What waits for a person, for the navigation, the tab's title and icon. A tab that nobody sees counts as well: when
  * it rings, and of several the first one alone, which tells the others. */
 import { effect, signal } from "../lib.js";
-import { pause, Problem, read, ROOT } from "./api.js";
+import { calm, pause, Problem, read, ROOT } from "./api.js";
 import { isHeard, looked } from "./bell.js";
 import { looksSoFar, nextLook } from "./live.js";
 import { sessionId } from "./session.js";
@@ -59,6 +59,7 @@ const isHidden = () => document.visibilityState !== "visible";
 
 /** @param {string} session @param {AbortSignal} stop */
 async function count(session, stop) {
+  await calm();
   for (let round = 0; !stop.aborted; round += 1) {
     const [before, woken] = [looksSoFar(), Date.now()];
     try {

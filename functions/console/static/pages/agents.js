@@ -35,7 +35,7 @@ const COLUMNS = [
 const work = (of) => (of.tasks === 0 ? "–" : `${took(of.p50)}, ${took(of.p95)}`);
 
 export default function Agents() {
-  const { data, problem, isLoading } = useList("/agents", { everyMs: 5000 });
+  const { data, problem, isLoading } = useList("/agents", { everyMs: 5000, isFirst: true });
   const healths = useSlow("/stats/agents?limit=100", 60_000);
   const agents = useMemo(() => {
     const known = new Map((healths.data?.items ?? []).map((/** @type {Health} */ each) => [each.slug, each]));

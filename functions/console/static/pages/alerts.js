@@ -38,7 +38,7 @@ const DRAWN = 60;
 /** @param {{query: Record<string, string>}} props */
 export default function Alerts({ query }) {
   const state = query.state ?? "open";
-  const { data, problem, isLoading } = useList(LISTS[state] ?? "/alerts", { most: 1000 });
+  const { data, problem, isLoading } = useList(LISTS[state] ?? "/alerts", { isFirst: true });
   const [marked, setMarked] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
   const [answers, setAnswers] = useState(/** @type {import("./alerts/acts.js").Answers} */ (new Map()));
   const all = urgentFirst(/** @type {AlertView[]} */ (data?.items ?? []));

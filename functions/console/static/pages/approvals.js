@@ -35,7 +35,7 @@ const PATH = "/tasks?state=needs";
 
 /** @param {{query: Record<string, string>}} props */
 export default function Approvals({ query }) {
-  const { data, problem, isLoading } = useList(PATH, { most: SHOWN });
+  const { data, problem, isLoading } = useList(PATH, { most: SHOWN, isFirst: true });
   const isAsked = isFiltered(query) || Boolean(query.sort);
   const { items, isWhole, isReading: isLooking } =
     /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(PATH, data, isAsked));

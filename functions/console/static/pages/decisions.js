@@ -3,13 +3,12 @@ import { html, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { address, setQuery } from "../core/router.js";
-import { now } from "../core/time.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Empty, Key, Loading, Said, Trouble, Way } from "../ui/parts.js";
 import { Table } from "../ui/table.js";
 import { exportDecisions, MOST } from "./decisions/export.js";
-import { dayOf } from "./stats/counts.js";
+import { dayOf, today } from "./stats/counts.js";
 import { verdictOf } from "./task/trail.js";
 
 /** @typedef {import("api").DecisionItem} Decision */
@@ -39,12 +38,12 @@ const COLUMNS = [
 
 /** @param {{query: Record<string, string>}} props */
 export default function Decisions({ query }) {
-  const day = /^\d{4}-\d\d-\d\d$/.test(query.day ?? "") ? query.day ?? "" : dayOf(now.value);
+  const day = /^\d{4}-\d\d-\d\d$/.test(query.day ?? "") ? query.day ?? "" : dayOf(today.value);
   const filter = { ...(query.by && { by: query.by }), ...(query.verb && { verb: query.verb }) };
   const pathOf = (/** @type {string} */ of) => `/decisions?${new URLSearchParams({ day: of, ...filter })}`;
-  const { data, problem, isLoading } = useList(pathOf(day), { everyMs: 10_000 });
+  const { data, problem, isLoading } = useList(pathOf(day), { everyMs: 10_000, isFirst: true });
   const move = (/** @type {number} */ by) =>
-    setQuery({ day: [dayOf(Date.parse(day), -by), dayOf(now.value)].sort()[0] });
+    setQuery({ day: [dayOf(Date.parse(day), -by), dayOf(today.value)].sort()[0] });
   useKeys("Decisions", {
     J: { does: "the day before", repeats: true, run: () => move(-1) },
     K: { does: "the day after", repeats: true, run: () => move(1) },
@@ -70,7 +69,7 @@ function Filters({ query, day, people }) {
   };
   const known = query.by && !people.includes(query.by) ? [query.by, ...people] : people;
   return html`<form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-    <label>Day (UTC) <input type="date" value=${day} max=${dayOf(now.value)} onChange=${set("day")} /></label>
+    <label>Day (UTC) <input type="date" value=${day} max=${dayOf(today.value)} onChange=${set("day")} /></label>
     <label>Person <select onChange=${set("by")}><option value="" selected=${!query.by}>anybody</option>
       ${known.map((each) => html`<option key=${each} value=${each} selected=${each === query.by}>${each}</option>`)}</select></label>
     <label>Decided <select onChange=${set("verb")}><option value="" selected=${!query.verb}>anything</option>
@@ -109,7 +108,7 @@ function Exports({ day, pathOf, who, move }) {
   const open = () => said === "" && ask({ title: "Export decisions", fields: CHOICES, confirm: "Export", keep: "Not now", run });
   useKeys("Export", { e: { does: "export", run: open } });
   return html`<p class="row"><button type="button" onClick=${() => move(-1)}>← Day before <${Key}>J<//></button>
-    <button type="button" aria-disabled=${day >= dayOf(now.value)} onClick=${() => move(1)}>
+    <button type="button" aria-disabled=${day >= dayOf(today.value)} onClick=${() => move(1)}>
       Day after → <${Key}>K<//></button>
     <button type="button" aria-disabled=${said !== ""} onClick=${open}>Export <${Key}>e<//></button>
     <span class="faint" role="status">${said}</span></p>`;

@@ -8,11 +8,12 @@ import { Day } from "./start/day.js";
 
 /** @typedef {{data: {items: any[], next_cursor: string | null} | null, problem: unknown, isLoading: boolean}} Page */
 
-const SELDOM = { everyMs: 10_000 };
+const OFTEN = { everyMs: 5000, isFirst: true };
+const SELDOM = { everyMs: 10_000, isFirst: true };
 
 export default function Start() {
-  const needs = /** @type {Page} */ (useLive("/tasks?state=needs&limit=100", { everyMs: 5000 }));
-  const questions = /** @type {Page} */ (useLive("/questions?limit=100", { everyMs: 5000 }));
+  const needs = /** @type {Page} */ (useLive("/tasks?state=needs&limit=100", OFTEN));
+  const questions = /** @type {Page} */ (useLive("/questions?limit=100", OFTEN));
   const reviews = /** @type {Page} */ (useLive("/manual-reviews?state=open&limit=100", SELDOM));
   const alerts = /** @type {Page} */ (useLive("/alerts?state=open&snoozed=false&limit=100", SELDOM));
   const critical = alerts.data?.items.filter((alert) => alert.severity === "critical").length ?? 0;

@@ -2,10 +2,9 @@
 import { html } from "../lib.js";
 import { address, setQuery } from "../core/router.js";
 import { useSlow } from "../core/slow.js";
-import { now } from "../core/time.js";
 import { Chart } from "../ui/chart.js";
 import { Empty, Loading, Trouble, Views } from "../ui/parts.js";
-import { begun, begunSaid, dayOf, daysOf, ENDS, ended, hoursOf, PHASES, said, took } from "./stats/counts.js";
+import { begun, begunSaid, dayOf, daysOf, ENDS, ended, hoursOf, PHASES, said, today, took } from "./stats/counts.js";
 import { Rows } from "./stats/rows.js";
 
 /** @typedef {import("api").StatsView} Stats */
@@ -22,7 +21,7 @@ export default function HowItGoes({ query }) {
   const span = query.since && query.since in SPANS ? query.since : "week";
   const count = SPANS[span] ?? 7;
   const isByAgent = query.by !== "direction";
-  const days = `from=${dayOf(now.value, count - 1)}&to=${dayOf(now.value)}${query.agent ? `&agent=${query.agent}` : ""}`;
+  const days = `from=${dayOf(today.value, count - 1)}&to=${dayOf(today.value)}${query.agent ? `&agent=${query.agent}` : ""}`;
   const breakdowns = `by=${span === "day" ? "hour" : "day"}&also=${isByAgent ? "agent" : "direction"}`;
   const { data, problem, isLoading } = useSlow(`/stats?${days}&${breakdowns}`, SELDOM_MS);
   const stats = /** @type {Stats | null} */ (data);
@@ -52,9 +51,8 @@ export default function HowItGoes({ query }) {
 
 /** @param {{of: Stats, span: string, count: number}} props */
 function Ended({ of, span, count }) {
-  const first = Date.parse(dayOf(now.value));
-  const slots = span === "day" ? hoursOf(of.items, first, 24) : daysOf(of.items, now.value, count);
-  const began = span === "day" ? hoursOf(of.items, first, 24, begun) : daysOf(of.items, now.value, count, begun);
+  const slots = span === "day" ? hoursOf(of.items, today.value, 24) : daysOf(of.items, count);
+  const began = span === "day" ? hoursOf(of.items, today.value, 24, begun) : daysOf(of.items, count, begun);
   return html`<${Chart} title="Ended" says=${said(of.total)} slots=${slots} parts=${ENDS} />
     <${Chart} title="Begun" says=${begunSaid(of.total)} slots=${began} parts=${BEGUN} />`;
 }
@@ -64,7 +62,7 @@ function Times({ of, phase, count }) {
   const { p50, p95, tasks } = of.total[phase.name];
   const says = tasks === 0 ? "no task did" : `p50 ${took(p50)}, p95 ${took(p95)} of ${tasks.toLocaleString()} ${tasks === 1 ? "task" : "tasks"}`;
   if (count === 1) return html`<div><p><strong>${phase.title}</strong></p><p>${says}</p></div>`;
-  const slots = daysOf(of.items, now.value, count, (row) => [row?.[phase.name].p95 ?? 0, row?.[phase.name].p50 ?? 0]);
+  const slots = daysOf(of.items, count, (row) => [row?.[phase.name].p95 ?? 0, row?.[phase.name].p50 ?? 0]);
   return html`<${Chart} title=${phase.title} says=${`${says}, logarithmic`} slots=${slots} parts=${SHARES} isNested told=${told} />`;
 }
 

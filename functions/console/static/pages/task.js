@@ -28,7 +28,7 @@ const isUntold = (task) => Boolean(task.claim) || task.tracker?.status === "pend
 
 /** @param {{params: Record<string, string>}} props */
 export default function TaskPage({ params }) {
-  const { data, problem, isLoading } = useLive(`/tasks/${encodeURIComponent(params.id ?? "")}`, { isUntold });
+  const { data, problem, isLoading } = useLive(`/tasks/${encodeURIComponent(params.id ?? "")}`, { isUntold, isFirst: true });
   const task = /** @type {WholeTask | null} */ (data);
   if (isLoading) return html`<h1>Task</h1><${Loading} />`;
   if (!task) {

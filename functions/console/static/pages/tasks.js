@@ -45,7 +45,7 @@ function Labels({ of }) {
 
 /** @param {{query: Record<string, string>}} props */
 export default function Tasks({ query }) {
-  const { data, problem, isLoading } = useList(pathOf(query));
+  const { data, problem, isLoading } = useList(pathOf(query), { isFirst: true });
   const isSearch = isNarrowed(query) || Boolean(query.sort);
   const { items, isWhole, isReading } = /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
   const asked = useDeferred(JSON.stringify(query));

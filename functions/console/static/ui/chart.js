@@ -1,5 +1,5 @@
 /** A small chart: a bar for each hour or day. What it shows is said in words, and stands below as numbers. */
-import { html } from "../lib.js";
+import { html, useState } from "../lib.js";
 
 /** `of`: the numbers of one bar, in the order of the parts. `name`: below the bar; `title`: whole.
  * @typedef {{name: string, title: string, of: number[]}} Slot */
@@ -15,6 +15,7 @@ const magnitude = (value) => Math.log10(1 + value);
 
 /** @param {ChartProps} props */
 export function Chart({ title, says, slots, parts, isNested = false, told = (value) => value.toLocaleString() }) {
+  const [isOpen, setOpen] = useState(false);
   const heights = slots.map((slot) => (isNested ? Math.max(0, ...slot.of) : slot.of.reduce((sum, one) => sum + one, 0)));
   const most = Math.max(0, ...heights);
   const scaled = (/** @type {number} */ value) => (isNested ? magnitude(value) / magnitude(most) : value / most);
@@ -30,12 +31,13 @@ export function Chart({ title, says, slots, parts, isNested = false, told = (val
     <p class="axis faint" aria-hidden="true">${axis(slots).map((name) => html`<span key=${name}>${name}</span>`)}</p>
     ${parts.length > 1 && html`<p class="legend">${parts.map((part) => html`<span key=${part.class}>
       <span class=${`swatch ${part.class}`} aria-hidden="true"></span>${part.title}</span>`)}</p>`}
-    <details class="data"><summary>As numbers</summary><div class="numbers" role="region" aria-label=${title} tabindex="0">
+    <details class="data" onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
+      <summary>As numbers</summary>${isOpen && html`<div class="numbers" role="region" aria-label=${title} tabindex="0">
       <table><thead><tr><th scope="col">When</th>${parts.map((part) => html`<th key=${part.class} scope="col">
         ${part.title}</th>`)}</tr></thead>
       <tbody>${slots.filter((slot) => slot.of.some((one) => one > 0)).map((slot) => html`<tr key=${slot.title}>
         <th scope="row">${slot.title}</th>${slot.of.map((value, at) => html`<td key=${at}>${told(value)}</td>`)}</tr>`)}
-      </tbody></table></div></details>
+      </tbody></table></div>`}</details>
   </figure>`;
 }
 

@@ -24,10 +24,10 @@ export function Choose({ name, title, value = "", of, any = "any" }) {
  * `kinds`: besides those of the tasks. `isAgentAsked`: the page has a field for it.
  * @param {{query: Record<string, string>, tasks: ListedTask[], kinds?: string[], isAgentAsked?: boolean}} props */
 export function MoreFilters({ query, tasks, kinds = [], isAgentAsked = false }) {
-  const choices = useMemo(() => choicesOf(tasks), [tasks]);
   const names = FILTERS.filter((name) => name !== "q" && !(isAgentAsked && name === "agent"));
   const count = names.filter((name) => query[name]).length;
   const [isOpen, setOpen] = useState(count > 0);
+  const choices = useMemo(() => choicesOf(isOpen ? tasks : []), [isOpen, tasks]); // of thousands: where they are seen
   const clear = () => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])));
   return html`<details class="more-filters" open=${isOpen}
       onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>

@@ -1,5 +1,5 @@
 /** The list of keys: what works on the page at hand. */
-import { html, signal, useEffect, useRef } from "../lib.js";
+import { html, signal, useLayoutEffect, useRef } from "../lib.js";
 import { active } from "../core/keys.js";
 import { onSignOut } from "../core/session.js";
 
@@ -19,7 +19,7 @@ const hasKeys = ({ bindings }) => Object.keys(bindings.current).length > 0;
 
 function Sheet() {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = box.current;
     dialog?.showModal();
     return () => dialog?.close();

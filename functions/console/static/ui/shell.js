@@ -23,7 +23,7 @@ const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
 
 export function Shell() {
   const { path, query } = place.value;
-  const found = route(path === "/" ? START : path);
+  const found = routeHere();
   useKeys("Everywhere", {
     "?": { does: "this list", run: openHelp },
     "Ctrl K": { does: "find or do anything", run: openPalette },
@@ -60,8 +60,8 @@ function useArrival(path) {
   }, [path]);
 }
 
-/** @param {string} path */
-function route(path) {
+function routeHere() {
+  const path = place.value.path === "/" ? START : place.value.path;
   for (const page of PAGES) {
     const params = matched(page.path, path);
     if (params) return { page, params };
@@ -71,9 +71,10 @@ function route(path) {
 
 /** A page is fetched when it is first opened. @param {{page: Page, params: Record<string, string>, query: Record<string, string>}} props */
 function Lazy({ page, params, query }) {
-  const [loaded, setLoaded] = useState(/** @type {{Page: any} | null} */ (null));
+  const [loaded, setLoaded] = useState(/** @type {{Page: any} | null} */ (page.loaded ? { Page: page.loaded } : null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   useEffect(() => {
+    if (loaded) return undefined;
     const stop = new AbortController();
     void fetched(page, stop.signal, setLoaded, () => setTrouble(new Error(UNFETCHED)));
     return () => stop.abort();
@@ -85,13 +86,24 @@ function Lazy({ page, params, query }) {
 const UNFETCHED = "The page's file can't be fetched. It is tried again by itself; where a newer console was deployed, reload.";
 const SLOWEST_MS = 30_000;
 
+/** Fetches the file of the page that the address names. */
+export async function loadPage() {
+  const found = routeHere();
+  if (found) await load(found.page);
+}
+
+/** @param {Page} page */
+async function load(page) {
+  page.loaded = (await page.load().catch(() => null))?.default;
+}
+
 /** Again and again, until it is there. @param {Page} page @param {AbortSignal} stop
  * @param {(loaded: {Page: any}) => void} show @param {() => void} tell */
 async function fetched(page, stop, show, tell) {
   for (let wait = 1000; !stop.aborted; wait = Math.min(SLOWEST_MS, 2 * wait)) {
-    const module = await page.load().catch(() => null);
+    await load(page);
     if (stop.aborted) return;
-    if (module) return show({ Page: module.default });
+    if (page.loaded) return show({ Page: page.loaded });
     tell();
     await pause(wait);
   }

@@ -14,6 +14,9 @@ import { density } from "../core/theme.js";
  *   nameOf?: (row: T) => string}} TableProps
  *   `selection`: rows can be marked; `nameOf`: what a row's box is called */
 
+/** @template T @typedef {{selection: import("../core/selection.js").Selection | undefined, leave: (row: T) => void,
+ *   choose: (index: number) => void}} Acts */
+
 const ROWS_PX = { comfortable: 41, compact: 31 }; // and in css/display.css
 /** Rows beyond sight; scrolling by fewer than half of them draws nothing anew. */
 const SPARE = 12;
@@ -94,25 +97,18 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
   });
 
   // The same element again is not looked at again: only rows that come into sight cost anything.
-  const drawn = useRef(/** @type {Map<T, {index: number, how: string, element: unknown}>} */ (new Map()));
-  const latest = useRef(selection);
-  latest.current = selection;
-  if (drawn.current.size > 300) drawn.current.clear();
-  const kept = (/** @type {T} */ row, /** @type {number} */ index, /** @type {boolean} */ isAt) => {
-    const [id, known] = [keyOf(row), drawn.current.get(row)];
-    const how = `${isAt} ${selection?.has(id)}`;
-    if (known && known.index === index && known.how === how) return known.element;
-    const tick = (/** @type {MouseEvent} */ event) => latest.current?.[event.shiftKey ? "range" : "toggle"](id);
-    const choose = () => setCursor({ row: index });
-    const element = html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${choose}
-      class=${`${isAt ? "at" : ""} ${selection?.has(id) ? "marked" : ""}`.trim()}>
-      ${selection && html`<td class="tick"><input type="checkbox" tabindex=${isAt ? 0 : -1} checked=${selection.has(id)}
-        aria-label=${`Mark ${nameOf(row)}`} onClick=${tick} /></td>`}
-      ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""} onPointerEnter=${spell}>
-        ${number === 0 && hrefOf
-    ? html`<a href=${hrefOf(row)} onClick=${() => leave(row)} tabindex=${isAt ? 0 : -1}>${column.cell(row)}</a>`
-    : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
-    drawn.current.set(row, { index, how, element });
+  const drawn = useRef(/** @type {Map<T, {how: string, element: unknown}>} */ (new Map()));
+  const latest = useRef(/** @type {Acts<T>} */ ({}));
+  latest.current = { selection, leave, choose: (row) => setCursor({ row }) };
+  const inSight = rows.slice(first, last);
+  const held = new Set(inSight);
+  for (const row of drawn.current.keys()) if (!held.has(row)) drawn.current.delete(row);
+  const kept = (/** @type {T} */ row, /** @type {number} */ index) => {
+    const isMarked = selection ? selection.has(keyOf(row)) : null;
+    const [known, how] = [drawn.current.get(row), `${index} ${index === at} ${isMarked}`];
+    if (known?.how === how) return known.element;
+    const element = drawnRow(row, index, { isAt: index === at, isMarked, columns, id: keyOf(row), name: nameOf(row), href: hrefOf?.(row) }, latest);
+    drawn.current.set(row, { how, element });
     return element;
   };
 
@@ -123,12 +119,27 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
         ${columns.map((column) => html`<${Heading} key=${column.name} of=${column} sort=${sort} />`)}</tr></thead>
       <tbody>
         ${gap(first, rowPx)}
-        ${rows.slice(first, last).map((row, index) => kept(row, first + index, first + index === at))}
+        ${inSight.map((row, index) => kept(row, first + index))}
         ${gap(rows.length - last, rowPx)}
       </tbody>
     </table>
     ${more && html`<p class="faint note">There are more: narrow the filter to see them.</p>`}
   </div>`;
+}
+
+/** Not within the table: what a row does would hold the list as it was when the row was drawn.
+ * @template T @param {T} row @param {number} index @param {{isAt: boolean, isMarked: boolean | null, columns: Column<T>[], id: string,
+ *   name: string, href: string | undefined}} how @param {{current: Acts<T>}} latest */
+function drawnRow(row, index, { isAt, isMarked, columns, id, name, href }, latest) {
+  const tick = (/** @type {MouseEvent} */ event) => latest.current.selection?.[event.shiftKey ? "range" : "toggle"](id);
+  const tab = isAt ? 0 : -1;
+  return html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${() => latest.current.choose(index)}
+    class=${`${isAt ? "at" : ""} ${isMarked ? "marked" : ""}`.trim()}>
+    ${isMarked !== null && html`<td class="tick"><input type="checkbox" tabindex=${tab} checked=${isMarked}
+      aria-label=${`Mark ${name}`} onClick=${tick} /></td>`}
+    ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""} onPointerEnter=${spell}>
+      ${number === 0 && href ? html`<a href=${href} onClick=${() => latest.current.leave(row)} tabindex=${tab}>${column.cell(row)}</a>`
+    : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
 }
 
 /** @param {{ids: string[], selection: import("../core/selection.js").Selection}} props */

@@ -51,6 +51,8 @@ export function Queue({ order, groups, at, selection }) {
     return element;
   });
   const all = useMemo(() => order.map((task) => task.id), [order]);
+  const listed = new Set(all);
+  for (const id of drawn.current.keys()) if (!listed.has(id)) drawn.current.delete(id);
   if (groups) {
     return html`${groups.map((group) => html`<${Group} key=${group.key} group=${group} selection=${selection}
       rows=${rows(group.tasks, false)} />`)}`;

@@ -2,10 +2,9 @@
 import { html } from "../../lib.js";
 import { address } from "../../core/router.js";
 import { useSlow } from "../../core/slow.js";
-import { now } from "../../core/time.js";
 import { Chart } from "../../ui/chart.js";
 import { Loading, Trouble } from "../../ui/parts.js";
-import { dayOf, ENDS, ended, hoursOf, PHASES, thisHour, took } from "../stats/counts.js";
+import { dayOf, ENDS, ended, hour, hoursOf, PHASES, today, took } from "../stats/counts.js";
 
 /** @typedef {import("api").StatsView} Stats */
 
@@ -13,10 +12,10 @@ const HOURS = 24;
 const SELDOM_MS = 30_000;
 
 export function Day() {
-  const days = `from=${dayOf(now.value, 1)}&to=${dayOf(now.value)}`;
+  const days = `from=${dayOf(today.value, 1)}&to=${dayOf(today.value)}`;
   const { data, problem, isLoading } = useSlow(`/stats?${days}&by=hour`, SELDOM_MS);
   const stats = /** @type {Stats | null} */ (data);
-  const first = thisHour(now.value) - (HOURS - 1) * 3_600_000;
+  const first = hour.value - (HOURS - 1) * 3_600_000;
   const slots = hoursOf(stats?.items ?? [], first, HOURS);
   const [done, failed, other] = [0, 1, 2].map((at) => slots.reduce((sum, slot) => sum + (slot.of[at] ?? 0), 0));
   const says = `${told(done)} done, ${told(failed)} failed, ${told(other)} rejected or cancelled`;

@@ -1,5 +1,6 @@
 /** The counters of the stream, as a page shows them. */
-import { clock, dayName } from "../../core/time.js";
+import { computed } from "../../lib.js";
+import { clock, dayName, now } from "../../core/time.js";
 
 /** @typedef {import("api").StatsRowView} Row */
 /** @typedef {import("../../ui/chart.js").Slot} Slot */
@@ -17,6 +18,10 @@ export const PHASES = [
 
 /** A day of UTC, so many before today. @param {number} now milliseconds @param {number} [before] */
 export const dayOf = (now, before = 0) => new Date(now - before * DAY_MS).toISOString().slice(0, 10);
+
+/** The beginnings of the hour and of the day (UTC), in milliseconds: who shows counts is drawn anew by these, not each second. */
+export const hour = computed(() => Math.floor(now.value / HOUR_MS) * HOUR_MS);
+export const today = computed(() => Math.floor(now.value / DAY_MS) * DAY_MS);
 
 const UNITS = /** @type {[number, string][]} */ ([[86_400, "d"], [3600, "h"], [60, "min"], [1, "s"]]);
 
@@ -64,19 +69,16 @@ export function hoursOf(rows, first, count, of = ends) {
   });
 }
 
-/** The days of a span, with what `of` tells of each. @param {Row[]} rows @param {number} now @param {number} count
+/** So many days up to today, with what `of` tells of each. @param {Row[]} rows @param {number} count
  * @param {(row: Row | undefined) => number[]} [of] @returns {Slot[]} */
-export function daysOf(rows, now, count, of = ends) {
+export function daysOf(rows, count, of = ends) {
   const known = new Map(rows.map((row) => [(row.at ?? "").slice(0, 10), row]));
   return Array.from({ length: count }, (_, index) => {
-    const day = dayOf(now, count - 1 - index);
+    const day = dayOf(today.value, count - 1 - index);
     const name = dayName(day, "UTC");
     return { name, title: name, of: of(known.get(day)) };
   });
 }
-
-/** @param {number} now */
-export const thisHour = (now) => Math.floor(now / HOUR_MS) * HOUR_MS;
 
 /** @param {Row} row */
 export const said = (row) => `${row.done.toLocaleString()} done, ${row.failed.toLocaleString()} failed, `

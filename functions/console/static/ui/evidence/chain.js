@@ -36,7 +36,7 @@ export function useChain(task, isPage) {
   const path = alone ? null : `/workflows/${task.workflow_id}/chain`;
   const settled = useSettled(path);
   const { data, problem } = useLive(isPage ? path : settled, { everyMs: isPage ? LIVE_MS : RECENT_MS,
-    when: task.version });
+    when: task.version, isFirst: isPage });
   return { chain: /** @type {any} */ (data), problem, isAlone: alone };
 }
 

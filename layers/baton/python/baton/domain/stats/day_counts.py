@@ -150,7 +150,7 @@ def hours_text(hours: Mapping[int, Sequence[int]]) -> str:
 def hours_from(text: str) -> dict[int, list[int]]:
     found = {}
     for hour, _, told in (each.partition(":") for each in text.split()):
-        counts = [int(each) for each in told.split(".")]
+        counts = list(map(int, told.split(".")))
         found[int(hour)] = counts + [0] * (len(OUTCOMES) - len(counts))
     return found
 

@@ -80,26 +80,38 @@ def row_of(
 ) -> StatsRow:
     """``begun``: None for all that began from the first day on."""
     found = list(counts)
-    ends = [sum(hour[place] for each in found for hour in each.hours.values()) for place in range(len(OUTCOMES))]
+    ends = _sums(hour for each in found for hour in each.hours.values())
     phases = {phase: _waits(added(*(each.phases.get(phase, {}) for each in found))) for phase in PHASES}
     counted = {name: sum(getattr(each, name) for each in found) for name in ("recoveries", "retries", "tokens")}
-    counted["begun"] = sum(_begun(found, lambda _: None, first).values()) if begun is None else begun
+    counted["begun"] = sum(_begun_by_hour(found, first).values()) if begun is None else begun
     return _row(group, ends, counted, phases)
 
 
-def _begun(counts: Iterable[DayCounts], of: Callable[[datetime], Any], first: date) -> dict[Any, int]:
+def _begun(counts: Iterable[DayCounts], of: Callable[[datetime], datetime], first: date) -> dict[Any, int]:
     """Returns how many began, by what ``of`` makes of the hour, none of the days before the first."""
     total: Counter[Any] = Counter()
-    for each in counts:
-        for hour, count in each.begun.items():
-            at = _hour(each.place.day, hour)
-            if at.date() >= first:
-                total[of(at)] += count
+    for number, count in _begun_by_hour(counts, first).items():
+        total[of(_hour(first, number))] += count
     return total
+
+
+def _begun_by_hour(counts: Iterable[DayCounts], first: date) -> dict[int, int]:
+    """By numbers of hours from the first day on: of a month there are some thirty thousand."""
+    found: dict[int, int] = {}
+    for each in counts:
+        before = 24 * (each.place.day - first).days
+        for hour, count in each.begun.items():
+            if before + hour >= 0:
+                found[before + hour] = found.get(before + hour, 0) + count
+    return found
 
 
 def _hour(day: date, number: int) -> datetime:
     return datetime.combine(day, time(), UTC) + timedelta(hours=number)
+
+
+def _sums(ends: Iterable[Sequence[int]]) -> list[int]:
+    return [sum(each) for each in zip(*ends, strict=True)] or [0] * len(OUTCOMES)
 
 
 def _row(

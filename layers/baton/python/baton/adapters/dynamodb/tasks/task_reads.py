@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
@@ -147,14 +148,21 @@ class TaskReads:
     def _many(
         self, workspace: str, task_ids: Iterable[str], at_once: int, *what: str
     ) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-        """Yields each task once, with those of its items that exist."""
+        """Yields each task once, with those of its items that exist. Its reads don't wait for each other."""
         wanted = list(dict.fromkeys(task_ids))
-        for start in range(0, len(wanted), at_once):
-            batch = wanted[start : start + at_once]
-            found = self._table.get_many([keys.task_item(workspace, each, part) for each in batch for part in what])
-            for task_id in batch:
-                here = {part: found.get(keys.task_item(workspace, task_id, part)) for part in what}
-                yield task_id, {part: item for part, item in here.items() if item is not None}
+        found: dict[keys.Key, Item] = {}
+
+        def read(batch: Sequence[str]) -> None:
+            found.update(
+                self._table.get_many([keys.task_item(workspace, each, part) for each in batch for part in what])
+            )
+
+        self._table.together(
+            [partial(read, wanted[start : start + at_once]) for start in range(0, len(wanted), at_once)]
+        )
+        for task_id in wanted:
+            here = {part: found.get(keys.task_item(workspace, task_id, part)) for part in what}
+            yield task_id, {part: item for part, item in here.items() if item is not None}
 
     def _recoveries(self, task: Task, found: Sequence[Item] = ()) -> tuple[Recovery, ...]:
         """Returns as many recoveries as HEAD counts, read if they aren't all ``found``. HEAD may not count the latest

@@ -1,0 +1,58 @@
+"""What stays in a browser's memory while a page is open: what it shows, and the last answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.worlds.console_desk import Desk
+from support.worlds.http_agents import ALICE
+
+READ = """async ([module, often, paths]) => {
+  const { read } = await import(module);
+  for (const path of paths) await read(path).then(() => read(often));
+}"""
+
+
+def kept(page: Any) -> tuple[int, int]:
+    """Nodes and listeners that are in memory, in the page or not."""
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable")
+    for _ in range(2):
+        devtools.send("HeapProfiler.collectGarbage")
+    told = {each["name"]: each["value"] for each in devtools.send("Performance.getMetrics")["metrics"]}
+    return int(told["Nodes"]), int(told["JSEventListeners"])
+
+
+@pytest.mark.parametrize("place", ["/tasks?state=needs", "/approvals"])
+def test_rows_that_have_left_a_list_are_held_by_nothing(signed_in: Any, desk: Desk, expect: Any, place: str) -> None:
+    """Each change brings a list anew. One that held on to the rows before it would have those of eight lists."""
+    signed_in.goto(f"{desk.served.url}#{place}")
+    before = (0, 0)
+    for number in range(10):
+        asked = {"agent": "auto-code", "reason": f"It is number {number}"}
+        made = desk.served.agents.hand_off("architect", "auto-code", target=asked)
+        shown = signed_in.locator("main [data-at], main .item").filter(has_text=asked["reason"])
+        expect(shown).to_have_count(1)
+        assert desk.served.gateway.post(ALICE, f"/tasks/{made['task']['id']}/cancel", {}).status == 200
+        expect(shown).to_have_count(0)
+        if number == 3:
+            before = kept(signed_in)
+    nodes, listeners = kept(signed_in)
+    assert nodes - before[0] < 3 * 50  # of three rows
+    assert listeners - before[1] < 3 * 13
+
+
+def test_answers_that_are_asked_for_again_stay_and_others_go(signed_in: Any, desk: Desk) -> None:
+    tagged: dict[str, bool] = {}
+
+    def note(request: Any) -> None:
+        tagged[request.url.rpartition("/")[2]] = "if-none-match" in request.headers
+
+    module = signed_in.evaluate("document.querySelector('script[type=module]').src.replace('app.js', 'core/api.js')")
+    paths = [f"/tasks?limit={number}" for number in range(1, 51)]
+    signed_in.evaluate(READ, [module, "/agents?limit=7", paths])
+    signed_in.on("request", note)
+    signed_in.evaluate(READ, [module, "/agents?limit=7", ["/tasks?limit=50", "/tasks?limit=1"]])
+    assert (tagged["tasks?limit=50"], tagged["agents?limit=7"], tagged["tasks?limit=1"]) == (True, True, False)
