@@ -15,7 +15,7 @@ import pytest
 
 from baton_client.bell import BellTimes
 from baton_client.bells import Bells
-from baton_client.core import Listen
+from baton_client.core import Answer, Listen
 from baton_client.profiles import Profile
 from baton_mcp import bell as module
 from baton_mcp.bell import Bell
@@ -77,6 +77,34 @@ def test_it_listens_to_its_topics_with_its_token_and_sleeps_until_it_is_rung(tow
             with anyio.fail_after(20):
                 await bell.wait(SELDOM)
             assert datetime.now(UTC) > due_at - timedelta(seconds=0.1)
+
+    anyio.run(play)
+
+
+class AtTheEnd:
+    """Rings when its listener's time is over, or later: the machine was busy."""
+
+    def __init__(self) -> None:
+        self.answers = [Answer(204, took=99.0), Answer(200, took=99.0)]
+
+    def wait(self, step: Listen) -> Answer:
+        if not self.answers:
+            time.sleep(0.2)
+        return self.answers.pop(0) if self.answers else Answer(204, took=step.seconds)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_ring_at_the_end_of_a_listen_is_heard() -> None:
+    bell = Bell(AtTheEnd(), TOPICS[:1])  # type: ignore[arg-type]
+
+    async def play() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(bell.run)
+            with anyio.fail_after(20):
+                await bell.wait(SELDOM)
+            tasks.cancel_scope.cancel()
 
     anyio.run(play)
 

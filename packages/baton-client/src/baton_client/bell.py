@@ -80,6 +80,7 @@ class Bell:
     ) -> None:
         self._profile, self._topic, self._say, self._times = profile, topic, say, times or BellTimes()
         self._pause = 0.0  # between two looks
+        self.was_due = False  # something, and not only the seconds were over, when the last wait ended
         self._changed, self._over = Condition(), Event()
         self._thread: Thread | None = None
         self._connection: ClientConnection | None = None
@@ -157,7 +158,8 @@ class Bell:
             now = time.monotonic()
         else:
             return False
-        self._dues = [each for each in self._dues if each > now]
+        left = [each for each in self._dues if each > now]
+        self.was_due, self._dues = len(left) < len(self._dues), left
         self._woken_at = now
         return True
 

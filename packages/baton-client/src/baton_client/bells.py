@@ -31,7 +31,7 @@ class Bells:
         self._is_there = importlib.util.find_spec("websockets") is not None
 
     def wait(self, step: Listen) -> Answer:
-        """Returns 200 if it is time to look, or the seconds are over; status 0 without a bell."""
+        """Returns 200 if it is time to look, 204 if the seconds are over; status 0 without a bell."""
         begun_at = time.monotonic()
         bell = self._taken(step.topic)
         if bell is None:
@@ -42,7 +42,8 @@ class Bells:
             is_time = bell.wait(step.seconds)
         finally:
             self._put_back(step.topic, bell)
-        return Answer(200 if is_time else 0, took=time.monotonic() - begun_at)
+        status = (200 if bell.was_due else 204) if is_time else 0
+        return Answer(status, took=time.monotonic() - begun_at)
 
     def stop(self, topic: str) -> None:
         """Ends the wait for a topic, and its bell."""

@@ -63,7 +63,7 @@ class Request(Generic[T]):
 class Answer(NamedTuple):
     """``status`` 0: none came from ``url``, and ``why`` says why. ``headers``: their names in lower case. ``json``:
     None where there is no body, a text where it isn't JSON. ``took``: seconds. To a ``Listen`` the status is 200 if it
-    is time to look."""
+    is time to look, 204 if its seconds are over."""
 
     status: int = 0
     headers: Mapping[str, str] = {}

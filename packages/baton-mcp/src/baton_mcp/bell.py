@@ -4,6 +4,7 @@ be lost, doubled, late or wrong. The client listens (``baton_client.bell``), to 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 import anyio
 import anyio.to_thread
@@ -68,7 +69,7 @@ class Bell:
             answer = await anyio.to_thread.run_sync(self.bells.wait, step, abandon_on_cancel=True)
             if answer.status:
                 self._open.add(topic)
-                for each in (0.0, SETTLE_SECONDS) if answer.took < LISTEN_SECONDS else ():
+                for each in (0.0, SETTLE_SECONDS) if answer.status == HTTPStatus.OK else ():
                     self._note(anyio.current_time() + each)
                 continue
             self._open.discard(topic)
