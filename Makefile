@@ -116,9 +116,9 @@ pytest := $(bin)/python -m pytest
 covered := tests/unit tests/functions tests/contract
 with_sizes := $(covered) tests/faults tests/fuzz tests/golden tests/infra tests/simulation tests/stack
 
-# Two workers more than cores: tests of the stack wait for its answers most of their time, and two workers have these.
+# Three workers more than cores: tests of the stack wait for its answers most of their time, and three workers have these.
 test: setup ## every test, the deployed stack's included
-	@$(pytest) -n 4 --dist loadgroup $(PYTEST_ARGS)
+	@$(pytest) -n 5 --dist loadgroup $(PYTEST_ARGS)
 
 unit: setup ## rules and use cases, in less than a minute
 	@$(pytest) tests/unit -m 'not slow' -n 2 --dist loadgroup $(PYTEST_ARGS)
