@@ -9,8 +9,14 @@ from baton.domain.ids import RANDOM_BYTES, sortable_id
 
 
 class CountingIds:
-    def __init__(self) -> None:
-        self._count = count(1)
+    def __init__(self, first: int = 1) -> None:
+        self._count = count(first)
+
+    def __deepcopy__(self, _memo: object) -> CountingIds:
+        """Counts on from here; Python 3.14 copies no ``count``."""
+        at = next(self._count)
+        self._count = count(at)
+        return CountingIds(at)
 
     def new(self, prefix: str, at: datetime) -> str:
         return sortable_id(prefix, at, next(self._count).to_bytes(RANDOM_BYTES))
