@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from baton_client import Baton, Call, Run, Work, operations
+from baton_client.core import Flow
 from baton_client.testing import BatonWorld
 from baton_client.testing import baton_world as baton_world
 from support.faults.soak import crossed
 
+KEY = "AKIA" + "Z7QX2" * 3 + "A"
 SHIP = Call.approve("c1", "ship", {"version": "1.2"})
 ASK = Call.ask("c1", "Which branch?", options=["main", "next"])
 
@@ -42,6 +44,59 @@ def test_the_same_call_of_a_later_turn_is_asked_anew(
         assert call is ASK or Run(_there(work)).begin(outcome)
         _there(work).complete()
     assert len(baton_world.human().send(operations.list_task_questions(task.id))["items"]) == 2
+
+
+class _Dying(Run):
+    """Dies once it has asked, before it has saved what."""
+
+    def _saved(self) -> Flow[None]:
+        if self._asked:
+            raise KeyboardInterrupt
+        yield from super()._saved()
+
+
+@pytest.mark.parametrize(
+    "call", [Call.ask("c1", f"May {KEY} be used, or {KEY}?"), Call.ask("c1", KEY, options=[f"{KEY}, yes", "no"])]
+)
+def test_what_a_guardrail_masks_is_asked_once_though_the_process_dies(
+    baton_world: BatonWorld, reviewer: Baton, call: Call
+) -> None:
+    baton_world.human().send(operations.put_settings({"guardrails": {"secrets": "mask"}}))
+    task = baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
+    with pytest.raises(KeyboardInterrupt), reviewer.claim() as work:
+        _Dying(_there(work)).wait_for({}, [call])
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, [call]) is None
+    (asked,) = baton_world.human().send(operations.list_task_questions(task.id))["items"]
+    assert "[masked: " in asked["text"]
+
+
+def test_another_text_around_what_is_masked_is_another_question(baton_world: BatonWorld, reviewer: Baton) -> None:
+    baton_world.human().send(operations.put_settings({"guardrails": {"secrets": "mask"}}))
+    task = baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
+    calls = [Call.ask("c1", f"May {KEY} be used?"), Call.ask("c2", f"May {KEY} be sold?")]
+    with pytest.raises(KeyboardInterrupt), reviewer.claim() as work:
+        _Dying(_there(work)).wait_for({}, calls[:1])
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, calls[1:]) is None
+    assert len(baton_world.human().send(operations.list_task_questions(task.id))["items"]) == 2
+
+
+def test_a_result_that_is_too_long_to_come_along_says_where_it_is(baton_world: BatonWorld, reviewer: Baton) -> None:
+    tester = baton_world.baton("tester", approval="auto")
+    baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
+    calls = [Call.hand_off(f"c{number}", "tester", f"Test part {number}") for number in range(10)]
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, calls) is None
+    for _ in calls:
+        with tester.claim() as part:
+            _there(part).complete("It fits. " * 5_000)
+    with reviewer.claim() as work:
+        outcomes = (Run(_there(work)).go_on() or {}).values()
+    assert len(outcomes) == len(calls)
+    for each in outcomes:
+        assert each.is_good
+        assert "too long to come along: task task_" in each.value
 
 
 def _there(work: Work | None) -> Work:

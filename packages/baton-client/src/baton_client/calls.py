@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from baton_client.verbs import Question, read_object
 Kind = Literal["hand_off", "approve", "ask"]
 # What makes a question the one that a call asks.
 _CONTENT = {"kind", "text", "tool", "arguments", "options", "form"}
+_MASKED = re.compile(r"\[masked: [^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Call:
         return {"kind": "action" if self.kind == "approve" else kind, "text": self.text, **self.fields}
 
     def is_asked_by(self, question: Mapping[str, Any]) -> bool:
-        return all(question.get(name) == value for name, value in self.question.items() if name in _CONTENT)
+        return all(_is_kept_as(value, question.get(name)) for name, value in self.question.items() if name in _CONTENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,22 @@ class Outcome:
     digest: str = ""
 
 
+def _is_kept_as(said: Any, kept: Any) -> bool:
+    """Whether Baton keeps ``said`` as ``kept``: a guardrail may have masked secrets in it."""
+    if said == kept:
+        return True
+    text = json.dumps(said, sort_keys=True)
+    first, *others = _MASKED.split(json.dumps(kept, sort_keys=True))
+    if not others or not text.startswith(first) or not text.endswith(others[-1]):
+        return False
+    at = len(first)
+    for between in others[:-1]:
+        if (found := text.find(between, at)) < 0:
+            return False
+        at = found + len(between)
+    return at + len(others[-1]) <= len(text)
+
+
 def branch_id(call_id: str) -> str:
     """Returns the id as a branch may have it: some models' ids have other characters, or hundreds of them."""
     return call_id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call_id) else hashlib.sha256(call_id.encode()).hexdigest()
@@ -96,11 +114,15 @@ def named_by(branches: Sequence[Call], refused: Refused) -> Sequence[Call]:
 
 def outcome_of_result(call_id: str, result: Mapping[str, Any]) -> Outcome:
     is_good = result["state"] == "done"
+    left_out = result.get("left_out") or ()
+    elsewhere = f"too long to come along: task {result['task_id']} has it"
     failure = read_object(result, "failure") if result.get("failure") else {}
     inner = read_object(failure, "failure") if failure.get("failure") else {}
-    why = failure.get("description") or inner.get("description") or "it doesn't say why"
+    unsaid = f"why is {elsewhere}" if "failure" in left_out else "it doesn't say why"
+    why = failure.get("description") or inner.get("description") or unsaid
     said = f"{result['agent'] or 'nobody'}: {result['state']}" + ("" if is_good else f", {why}")
-    return Outcome(call_id, "hand_off", is_good, result.get("output"), said)
+    value = f"What it said is {elsewhere}" if "output" in left_out else result.get("output")
+    return Outcome(call_id, "hand_off", is_good, value, said)
 
 
 def outcome_of_question(call: Call, question: Question) -> Outcome:
