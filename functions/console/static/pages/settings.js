@@ -16,15 +16,21 @@ import { changesOf, GROUPS, shown } from "./settings/fields.js";
 export default function SettingsPage() {
   const { data, problem, isLoading } = useLive("/workspace/settings", { everyMs: 5000 });
   const settings = /** @type {Settings | null} */ (data);
-  return html`<div class="head"><h1>Settings</h1>${settings && html`<span class="faint">version ${settings.version}</span>`}</div>
-    <p class="faint">They hold for the whole workspace. Notion's are on the <a href=${address("/tracker")}>tracker's page</a>.</p>
+  return html`<div class="head">
+      <h1>Settings</h1>
+      ${settings && html`<span class="faint">version ${settings.version}</span>`}
+    </div>
+    <p class="faint">They hold for the whole workspace. Notion's are on
+      the <a href=${address("/tracker")}>tracker's page</a>.</p>
     <${Trouble} of=${problem} what="The settings can't be read." />
     ${isLoading ? html`<${Loading} />` : settings && html`<${Form} now=${settings} />`}`;
 }
 
-/** `base`: the settings that the changes are based on; those of another version came in the meantime. @param {{now: Settings}} props */
+/** `base`: the settings that the changes are based on; those of another version came in the meantime.
+ * @param {{now: Settings}} props */
 function Form({ now }) {
-  const typed = /** @type {{base: Settings, texts: Record<string, string>} | undefined} */ (useTyped("settings", () => (names.length > 0 ? { base, texts } : undefined)));
+  const typed = /** @type {{base: Settings, texts: Record<string, string>} | undefined} */ (
+    useTyped("settings", () => (names.length > 0 ? { base, texts } : undefined)));
   const [base, setBase] = useState(typed?.base ?? now);
   const [texts, setTexts] = useState(typed?.texts ?? {});
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
@@ -40,7 +46,8 @@ function Form({ now }) {
     setBusy(true);
     setTrouble(null);
     try {
-      const saved = /** @type {Settings} */ (await change("PUT", "/workspace/settings", { ...changes, version: base.version }));
+      const saved = /** @type {Settings} */ (
+        await change("PUT", "/workspace/settings", { ...changes, version: base.version }));
       setTexts({});
       setBase(saved);
       workspaceZone.value = saved.time_zone;
@@ -53,31 +60,46 @@ function Form({ now }) {
   };
   useKeys("Settings", { Escape: { does: "forget the changes", run: forget } });
   return html`<form class="settings" onSubmit=${save}>
-    ${base.version < now.version && html`<p class="notice" role="status">Somebody else has changed the settings since you began. Yours are kept here, and can't be saved over theirs.
-      ${" "}<button type="button" onClick=${() => { setBase(now); setTrouble(null); }}>Base them on version ${now.version}</button></p>`}
+    ${base.version < now.version && html`<p class="notice" role="status">
+      Somebody else has changed the settings since you began. Yours are kept here, and can't be saved over theirs.${" "}
+      <button type="button" onClick=${() => { setBase(now); setTrouble(null); }}>
+        Base them on version ${now.version}</button></p>`}
     ${GROUPS.map((group) => html`<fieldset class="card" key=${group.title}><legend>${group.title}</legend>
-      ${group.settings.map((setting) => html`<${Row} key=${setting.name} of=${setting} text=${texts[setting.name] ?? shown(setting, base)}
-        isChanged=${(texts[setting.name] ?? shown(setting, base)) !== shown(setting, base)} set=${set} />`)}</fieldset>`)}
+      ${group.settings.map((setting) => html`<${Row} key=${setting.name} of=${setting}
+        text=${texts[setting.name] ?? shown(setting, base)}
+        isChanged=${(texts[setting.name] ?? shown(setting, base)) !== shown(setting, base)} set=${set} />`)}
+    </fieldset>`)}
     <${Trouble} of=${trouble} what="Nothing was saved." />
-    <div class="row save"><button type="submit" class="primary" aria-disabled=${isBusy || names.length === 0}>${isBusy ? "Saving …" : names.length > 0 ? `Save ${names.length} changed` : "Nothing is changed"}</button>
-      ${names.length > 0 && html`<button type="button" onClick=${forget}>Forget the changes <${Key}>Esc<//></button>`}</div>
+    <div class="row save">
+      <button type="submit" class="primary" aria-disabled=${isBusy || names.length === 0}>
+        ${isBusy ? "Saving …" : names.length > 0 ? `Save ${names.length} changed` : "Nothing is changed"}</button>
+      ${names.length > 0 && html`<button type="button" onClick=${forget}>Forget the changes <${Key}>Esc<//></button>`}
+    </div>
   </form>`;
 }
 
 /** @param {{of: Setting, text: string, isChanged: boolean, set: (name: string, text: string) => void}} props */
 function Row({ of, text, isChanged, set }) {
   const id = `setting-${of.name}`;
-  const common = { id, "aria-describedby": `${id}-means`, onInput: (/** @type {any} */ event) => set(of.name, event.target.value) };
-  return html`<div class="setting"><label for=${id}>${of.title}${isChanged && html` <span class="flag">changed</span>`}</label>
-    <div>${control(of, text, common)} ${of.unit && html`<span class="faint">${of.unit}, ${of.from?.toLocaleString()} to ${of.to?.toLocaleString()}</span>`}</div>
-    <p id=${`${id}-means`} class="faint">${of.means} <code>${of.name}</code></p></div>`;
+  const common = { id, "aria-describedby": `${id}-means`,
+    onInput: (/** @type {any} */ event) => set(of.name, event.target.value) };
+  return html`<div class="setting">
+    <label for=${id}>${of.title}${isChanged && html` <span class="flag">changed</span>`}</label>
+    <div>${control(of, text, common)} ${of.unit && html`<span class="faint">
+      ${of.unit}, ${of.from?.toLocaleString()} to ${of.to?.toLocaleString()}</span>`}</div>
+    <p id=${`${id}-means`} class="faint">${of.means} <code>${of.name}</code></p>
+  </div>`;
 }
 
 /** @param {Setting} of @param {string} text @param {Record<string, unknown>} common */
 function control(of, text, common) {
-  if (of.type === "number") return html`<input ...${common} type="number" required min=${of.from} max=${of.to} value=${text} />`;
+  if (of.type === "number") return html`<input ...${common} type="number" required min=${of.from} max=${of.to}
+    value=${text} />`;
   if (of.type === "lines") return html`<textarea ...${common} rows="3" value=${text}></textarea>`;
   if (of.type === "text") return html`<input ...${common} type="text" required value=${text} autocomplete="off" />`;
-  const choices = of.type === "switch" ? [["true", "on"], ["false", "off"]] : (of.choices ?? []).map((each) => [each, each]);
-  return html`<select ...${common}>${choices.map(([value, word]) => html`<option value=${value} selected=${value === text}>${word}</option>`)}</select>`;
+  const choices = of.type === "switch" ? [["true", "on"], ["false", "off"]]
+    : (of.choices ?? []).map((each) => [each, each]);
+  return html`<select ...${common}>
+    ${choices.map(([value, word]) => html`<option value=${value} selected=${value === text}>${word}</option>`)}
+  </select>`;
 }

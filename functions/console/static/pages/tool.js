@@ -21,31 +21,49 @@ export default function ToolPage({ params }) {
   const { data, problem, isLoading } = useLive(name ? `/tools/${encodeURIComponent(name)}` : null);
   const tool = /** @type {ToolView | null} */ (data);
   if (isLoading) return html`<h1>Tool</h1><${Loading} />`;
-  if (name && !tool) return html`<h1>Tool</h1><${Trouble} of=${problem} what="The tool can't be read." /><p><a href=${address("/tools")}>All tools</a></p>`;
-  return html`<article class="task"><header><p class="row">${tool && html`<${Standing} of=${tool} /> <span class="faint">changed <${Ago} at=${tool.updated_at} /> by <${Said} of=${tool.updated_by} /></span>`}</p>
-      <h1 class="title">${tool ? html`<${Said} of=${tool.name} />` : "New tool"}</h1></header>
-    ${tool?.suspended && html`<p class="trouble"><${Said} of=${tool.suspended.reason} /> <a href=${address(`/agents/${tool.config.target_agent}`)}>See its target</a>; save the tool to offer it again.</p>`}
-    <${Halves} key=${name} tool=${tool} /></article>`;
+  if (name && !tool) return html`<h1>Tool</h1>
+    <${Trouble} of=${problem} what="The tool can't be read." />
+    <p><a href=${address("/tools")}>All tools</a></p>`;
+  return html`<article class="task">
+    <header>
+      <p class="row">${tool && html`<${Standing} of=${tool} /> <span class="faint">
+        changed <${Ago} at=${tool.updated_at} /> by <${Said} of=${tool.updated_by} /></span>`}</p>
+      <h1 class="title">${tool ? html`<${Said} of=${tool.name} />` : "New tool"}</h1>
+    </header>
+    ${tool?.suspended && html`<p class="trouble">
+      <${Said} of=${tool.suspended.reason} /> <a href=${address(`/agents/${tool.config.target_agent}`)}>See its
+      target</a>; save the tool to offer it again.</p>`}
+    <${Halves} key=${name} tool=${tool} />
+  </article>`;
 }
 
 /** The form, and what a model would see of it. @param {{tool: ToolView | null}} props */
 function Halves({ tool }) {
   const [draft, setDraft] = useState(/** @type {import("./tool/preview.js").Draft | null} */ (null));
   const preview = usePreview(draft);
-  const saved = useLive(tool && `/tools/${encodeURIComponent(tool.name)}/schema`, { everyMs: 10_000, when: tool?.version });
-  return html`<div class="halves"><${Form} tool=${tool} preview=${preview} onDraft=${setDraft} />
-    <div><${Schema} of=${preview.schema ?? saved.data} problem=${preview.problem ?? saved.problem} />${tool && html`<${DryRun} tool=${tool} />`}</div></div>`;
+  const saved = useLive(tool && `/tools/${encodeURIComponent(tool.name)}/schema`,
+    { everyMs: 10_000, when: tool?.version });
+  return html`<div class="halves">
+    <${Form} tool=${tool} preview=${preview} onDraft=${setDraft} />
+    <div>
+      <${Schema} of=${preview.schema ?? saved.data} problem=${preview.problem ?? saved.problem} />
+      ${tool && html`<${DryRun} tool=${tool} />`}
+    </div>
+  </div>`;
 }
 
-/** @param {{tool: ToolView | null, preview: import("./tool/preview.js").Preview, onDraft: (draft: import("./tool/preview.js").Draft) => void}} props */
+/** @param {{tool: ToolView | null, preview: import("./tool/preview.js").Preview,
+ *   onDraft: (draft: import("./tool/preview.js").Draft) => void}} props */
 function Form({ tool, preview, onDraft }) {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 30_000 });
   const [isBusy, busy] = useBusy();
-  const typed = /** @type {{variables: Row[], based: number} | undefined} */ (useTyped("tool", () => ({ variables: latest.current, based })));
+  const typed = /** @type {{variables: Row[], based: number} | undefined} */ (
+    useTyped("tool", () => ({ variables: latest.current, based })));
   const [variables, setVariables] = useState(() => typed?.variables ?? rowsOf(tool?.config.context_variables ?? []));
   const [based, setBased] = useState(typed?.based ?? tool?.version ?? 0);
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
-  const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? []).filter((agent) => agent.active).map((agent) => agent.slug);
+  const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? [])
+    .filter((agent) => agent.active).map((agent) => agent.slug);
   if (tool && !agents.includes(tool.config.target_agent)) agents.unshift(tool.config.target_agent);
   useEffect(() => { if (!tool) document.getElementById("field-name")?.focus(); }, []);
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
@@ -60,7 +78,8 @@ function Form({ tool, preview, onDraft }) {
     const { name, body } = definition(form.current, variables);
     setTrouble(null);
     try {
-      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(tool?.name ?? name)}`, { version: based, ...seen(tool, body.config.target_agent), ...body }));
+      const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(tool?.name ?? name)}`,
+        { version: based, ...seen(tool, body.config.target_agent), ...body }));
       setBased(saved.version);
       toast("Saved");
       lookAgain();
@@ -70,36 +89,60 @@ function Form({ tool, preview, onDraft }) {
     }
   };
   if (agents.length === 0) {
-    return html`<section class="card">${isLoading ? html`<${Loading} />` : problem
-      ? html`<${Trouble} of=${problem} what="Agents can't be read, and a tool hands over to one." />`
-      : html`<${Empty} title="No agent to hand over to"><p><a href=${address("/new-agent")}>Register one</a> first.</p><//>`}</section>`;
+    return html`<section class="card">
+      ${isLoading ? html`<${Loading} />`
+      : problem ? html`<${Trouble} of=${problem} what="Agents can't be read, and a tool hands over to one." />`
+      : html`<${Empty} title="No agent to hand over to">
+        <p><a href=${address("/new-agent")}>Register one</a> first.</p><//>`}
+    </section>`;
   }
   const config = tool?.config;
-  return html`<section class="card" aria-labelledby="form"><h2 id="form">What it does</h2><form ref=${form} onSubmit=${(/** @type {SubmitEvent} */ event) => busy(() => save(event))} onInput=${show}>
-    ${!tool && html`<${Field} of=${{ name: "name", label: "Name", required: true, hint: "As a model calls it, such as handoff_to_sales.", wrong: wrongAt(preview, "name") }} />`}
-    <${Field} of=${{ name: "description", label: "Description", type: "textarea", value: tool?.description ?? "", hint: "When a model should use it.", wrong: wrongAt(preview, "description") }} />
-    <${Field} of=${{ name: "target_agent", label: "Hands over to", type: "select", required: true, value: config?.target_agent ?? "", options: agents.map((slug) => [slug, slug]), wrong: wrongAt(preview, "config.target_agent") }} />
-    <${Field} of=${{ name: "mode", label: "Mode", type: "select", required: true, value: config?.mode ?? "transfer", options: [["transfer", "transfer: the target takes the conversation"], ["delegate", "delegate: its result comes back"]] }} />
-    <${Field} of=${{ name: "history", label: "What the target sees", type: "select", required: true, value: config?.history ?? "full", options: [["full", "all of the conversation"], ["last_message", "the last turn"], ["none", "only the user's message"]] }} />
-    <${Field} of=${{ name: "handoff_instructions", label: "Instructions for the target", type: "textarea", value: config?.handoff_instructions ?? "", wrong: wrongAt(preview, "config.handoff_instructions") }} />
-    <${Field} of=${{ name: "active", label: "Offered to models", type: "select", required: true, value: tool && !tool.active ? "no" : "yes", options: [["yes", "yes"], ["no", "no: switched off"]] }} />
-    <${Variables} of=${variables} set=${putVariables} wrong=${(/** @type {string} */ place) => wrongAt(preview, `config.context_variables${place}`, place === "")} />
-    <${Trouble} of=${trouble} what="It isn't saved." />
-    ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
-    <div class="row end"><a href=${address("/tools")}>All tools</a><button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Saving …" : "Save"}</button></div></form></section>`;
+  return html`<section class="card" aria-labelledby="form">
+    <h2 id="form">What it does</h2>
+    <form ref=${form} onSubmit=${(/** @type {SubmitEvent} */ event) => busy(() => save(event))} onInput=${show}>
+      ${!tool && html`<${Field} of=${{ name: "name", label: "Name", required: true,
+        hint: "As a model calls it, such as handoff_to_sales.", wrong: wrongAt(preview, "name") }} />`}
+      <${Field} of=${{ name: "description", label: "Description", type: "textarea", value: tool?.description ?? "",
+        hint: "When a model should use it.", wrong: wrongAt(preview, "description") }} />
+      <${Field} of=${{ name: "target_agent", label: "Hands over to", type: "select", required: true,
+        value: config?.target_agent ?? "", options: agents.map((slug) => [slug, slug]),
+        wrong: wrongAt(preview, "config.target_agent") }} />
+      <${Field} of=${{ name: "mode", label: "Mode", type: "select", required: true, value: config?.mode ?? "transfer",
+        options: [["transfer", "transfer: the target takes the conversation"],
+          ["delegate", "delegate: its result comes back"]] }} />
+      <${Field} of=${{ name: "history", label: "What the target sees", type: "select", required: true,
+        value: config?.history ?? "full", options: [["full", "all of the conversation"],
+          ["last_message", "the last turn"], ["none", "only the user's message"]] }} />
+      <${Field} of=${{ name: "handoff_instructions", label: "Instructions for the target", type: "textarea",
+        value: config?.handoff_instructions ?? "", wrong: wrongAt(preview, "config.handoff_instructions") }} />
+      <${Field} of=${{ name: "active", label: "Offered to models", type: "select", required: true,
+        value: tool && !tool.active ? "no" : "yes", options: [["yes", "yes"], ["no", "no: switched off"]] }} />
+      <${Variables} of=${variables} set=${putVariables} wrong=${(/** @type {string} */ place) =>
+        wrongAt(preview, `config.context_variables${place}`, place === "")} />
+      <${Trouble} of=${trouble} what="It isn't saved." />
+      ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened
+        it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
+      <div class="row end">
+        <a href=${address("/tools")}>All tools</a>
+        <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Saving …" : "Save"}</button>
+      </div>
+    </form>
+  </section>`;
 }
 
 /** A suspended tool is resumed for the target as its reader has seen it, not for what came of it meanwhile.
  * @param {ToolView | null} tool @param {string} target */
 function seen(tool, target) {
-  return tool?.suspended && target === tool.config.target_agent ? { target_version: tool.suspended.target_version } : {};
+  return tool?.suspended && target === tool.config.target_agent
+    ? { target_version: tool.suspended.target_version } : {};
 }
 
 /** What the form says now. @param {HTMLFormElement | null} form @param {Row[]} variables */
 function definition(form, variables) {
   const values = form ? new FormData(form) : new FormData();
   const text = (/** @type {string} */ key) => String(values.get(key) ?? "");
-  const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"), handoff_instructions: text("handoff_instructions"), context_variables: variablesOf(variables) };
+  const config = { target_agent: text("target_agent"), mode: text("mode"), history: text("history"),
+    handoff_instructions: text("handoff_instructions"), context_variables: variablesOf(variables) };
   return { name: text("name"), body: { description: text("description"), active: text("active") === "yes", config } };
 }
 
@@ -118,10 +161,22 @@ function DryRun({ tool }) {
       setTrouble(error);
     }
   };
-  return html`<section class="card" aria-labelledby="dry"><h2 id="dry">Try it</h2><p class="faint">Nothing is handed over.</p><form onSubmit=${(/** @type {SubmitEvent} */ event) => busy(() => run(event))}>
-      <${Field} of=${{ name: "arguments", label: "Arguments, as JSON", type: "textarea", required: true, value: "{}" }} />
-      <div class="row end"><button type="submit" aria-disabled=${isBusy}>${isBusy ? "Trying …" : "Try"}</button></div></form>
+  return html`<section class="card" aria-labelledby="dry">
+    <h2 id="dry">Try it</h2>
+    <p class="faint">Nothing is handed over.</p>
+    <form onSubmit=${(/** @type {SubmitEvent} */ event) => busy(() => run(event))}>
+      <${Field} of=${{ name: "arguments", label: "Arguments, as JSON", type: "textarea", required: true,
+        value: "{}" }} />
+      <div class="row end"><button type="submit" aria-disabled=${isBusy}>${isBusy ? "Trying …" : "Try"}</button></div>
+    </form>
     <${Trouble} of=${trouble} />
-    ${told && html`<div role="status">${told.ok ? html`<p class="good"><${Said} of=${told.would} /></p><${Data} of=${told.context} title="What the target gets" open />`
-    : html`<div class="trouble"><p><strong>It would be refused.</strong></p><ul>${told.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul></div>`}</div>`}</section>`;
+    ${told && html`<div role="status">
+      ${told.ok ? html`<p class="good"><${Said} of=${told.would} /></p>
+        <${Data} of=${told.context} title="What the target gets" open />`
+      : html`<div class="trouble">
+        <p><strong>It would be refused.</strong></p>
+        <ul>${told.errors.map((each) => html`<li><code>${each.field}</code> <${Said} of=${each.message} /></li>`)}</ul>
+      </div>`}
+    </div>`}
+  </section>`;
 }

@@ -28,9 +28,15 @@ export default function Tools() {
   const tools = /** @type {ToolView[]} */ (data?.items ?? []);
   const add = () => go("/new-tool");
   useKeys("Tools", { n: { does: "new tool", run: add } });
-  return html`<div class="head"><h1>Tools</h1><button type="button" class="primary" onClick=${add}>New tool <${Key}>n<//></button></div>
+  return html`<div class="head">
+      <h1>Tools</h1>
+      <button type="button" class="primary" onClick=${add}>New tool <${Key}>n<//></button>
+    </div>
     <${Trouble} of=${problem} what="The list can't be read." />
-    ${isLoading ? html`<${Loading} />` : tools.length > 0 ? html`<${Table} label="Tools" columns=${COLUMNS} rows=${tools} more=${data?.more}
-      keyOf=${(/** @type {ToolView} */ tool) => tool.name} hrefOf=${(/** @type {ToolView} */ tool) => address(`/tools/${tool.name}`)} />`
-    : !problem && html`<${Empty} title="No tool yet"><p>A handoff tool lets an agent's model hand the conversation, or a part of the work, to another agent. It is a standing approval of that one route.</p><//>`}`;
+    ${isLoading ? html`<${Loading} />`
+    : tools.length > 0 ? html`<${Table} label="Tools" columns=${COLUMNS} rows=${tools} more=${data?.more}
+      keyOf=${(/** @type {ToolView} */ tool) => tool.name}
+      hrefOf=${(/** @type {ToolView} */ tool) => address(`/tools/${tool.name}`)} />`
+    : !problem && html`<${Empty} title="No tool yet"><p>A handoff tool lets an agent's model hand the conversation, or a
+      part of the work, to another agent. It is a standing approval of that one route.</p><//>`}`;
 }

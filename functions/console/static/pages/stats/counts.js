@@ -8,7 +8,8 @@ import { clock, dayName, now } from "../../core/time.js";
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 export const ENDS = [
-  { class: "done", title: "done" }, { class: "failed", title: "failed" }, { class: "other", title: "rejected or cancelled" },
+  { class: "done", title: "done" }, { class: "failed", title: "failed" },
+  { class: "other", title: "rejected or cancelled" },
 ];
 /** @type {{name: "person" | "worker" | "work", title: string}[]} */
 export const PHASES = [
@@ -19,7 +20,8 @@ export const PHASES = [
 /** A day of UTC, so many before today. @param {number} now milliseconds @param {number} [before] */
 export const dayOf = (now, before = 0) => new Date(now - before * DAY_MS).toISOString().slice(0, 10);
 
-/** The beginnings of the hour and of the day (UTC), in milliseconds: who shows counts is drawn anew by these, not each second. */
+/** The beginnings of the hour and of the day (UTC), in milliseconds: who shows counts is drawn anew by these, not each
+ * second. */
 export const hour = computed(() => Math.floor(now.value / HOUR_MS) * HOUR_MS);
 export const today = computed(() => Math.floor(now.value / DAY_MS) * DAY_MS);
 

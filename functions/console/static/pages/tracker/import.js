@@ -28,26 +28,37 @@ export function useImport() {
   };
   const begin = () => ask({
     title: "Import the tracker's handoffs",
-    text: "Pages of the window's days (it is among the settings) that are named “Handoff: from → to — day” and belong to no task become tasks, so that breaker and cap know them. Open ones wait for approval. A page is imported once, however often this is done.",
+    text: "Pages of the window's days (it is among the settings) that are named “Handoff: from → to — day” and "
+      + "belong to no task become tasks, so that breaker and cap know them. Open ones wait for approval. A page is "
+      + "imported once, however often this is done.",
     confirm: "Import",
     run: () => { void run(); },
   });
   return { ...state, begin };
 }
 
-/** Of several calls: what was made adds up, and the next call knows it. @param {Imported | null} before @param {Imported} now @returns {Imported} */
+/** Of several calls: what was made adds up, and the next call knows it.
+ * @param {Imported | null} before @param {Imported} now @returns {Imported} */
 function sum(before, now) {
   if (!before) return now;
   const made = before.opened + before.closed;
-  return { ...now, opened: before.opened + now.opened, closed: before.closed + now.closed, known: Math.max(before.known, now.known - made) };
+  return { ...now, opened: before.opened + now.opened, closed: before.closed + now.closed,
+    known: Math.max(before.known, now.known - made) };
 }
 
 /** @param {{of: State}} props */
 export function ImportResult({ of: { isBusy, found, trouble } }) {
   if (!isBusy && !found && !trouble) return null;
-  return html`<section class="card" role="status" aria-labelledby="imported"><h2 id="imported">${isBusy ? "Importing …" : "Imported"}</h2>
+  return html`<section class="card" role="status" aria-labelledby="imported">
+    <h2 id="imported">${isBusy ? "Importing …" : "Imported"}</h2>
     <${Trouble} of=${trouble} what="The import stopped; what was made stays." />
-    ${found && html`<${Facts} of=${[["Open tasks", String(found.opened)], ["Ended tasks", String(found.closed)], ["Known before", String(found.known)], ["Left out", String(found.skipped.length)]]} />
+    ${found && html`
+      <${Facts} of=${[
+        ["Open tasks", String(found.opened)], ["Ended tasks", String(found.closed)],
+        ["Known before", String(found.known)], ["Left out", String(found.skipped.length)],
+      ]} />
       ${!isBusy && !found.complete && html`<p class="notice">There are more: import once more.</p>`}
-      ${found.skipped.length > 0 && html`<ul class="log">${found.skipped.map((page, at) => html`<li key=${at}><strong><${Said} of=${page.title} /></strong> <${Said} of=${page.reason} /></li>`)}</ul>`}`}</section>`;
+      ${found.skipped.length > 0 && html`<ul class="log">${found.skipped.map((page, at) => html`<li key=${at}>
+        <strong><${Said} of=${page.title} /></strong> <${Said} of=${page.reason} /></li>`)}</ul>`}`}
+  </section>`;
 }

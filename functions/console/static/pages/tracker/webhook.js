@@ -26,24 +26,39 @@ export function Webhook({ of }) {
   const hook = /** @type {Hook | null} */ (data);
   const state = hook?.state ?? of.state;
   const isInstalled = state === "installed" || state === "verified";
-  return html`<section class="card" aria-labelledby="webhook"><h2 id="webhook">Webhook</h2>
+  return html`<section class="card" aria-labelledby="webhook">
+    <h2 id="webhook">Webhook</h2>
     <p role="status"><strong>${state}</strong>: ${MEANS[state]}</p>
-    ${opened && opened.expires_at === hook?.expires_at && state === "open" && html`<div class="good"><p><strong>Copy the address now: it is never shown again.</strong> It is good for <${Left} at=${opened.expires_at} /> more.</p>
-      <p><${Id} of=${opened.url} /></p><p><${Said} of=${opened.how} /></p></div>`}
-    ${hook?.verification_token && html`<div class="good"><p><strong>Notion's verification token</strong></p><p><${Id} of=${hook.verification_token} /></p></div>`}
+    ${opened && opened.expires_at === hook?.expires_at && state === "open" && html`<div class="good">
+      <p><strong>Copy the address now: it is never shown again.</strong> It is good
+        for <${Left} at=${opened.expires_at} /> more.</p>
+      <p><${Id} of=${opened.url} /></p>
+      <p><${Said} of=${opened.how} /></p>
+    </div>`}
+    ${hook?.verification_token && html`<div class="good">
+      <p><strong>Notion's verification token</strong></p>
+      <p><${Id} of=${hook.verification_token} /></p>
+    </div>`}
     <${Facts} of=${[
-    ["Opened", of.opened_at && html`<${Ago} at=${of.opened_at} />`],
-    ["Installed", of.installed_at && html`<${Ago} at=${of.installed_at} />`],
-    ["Verified", of.verified_at && html`<${Ago} at=${of.verified_at} />`],
-  ]} /><div class="row">${!isInstalled && html`<button type="button" onClick=${() => open(state, setOpened)}>Open an address</button>`}
-      ${state !== "none" && html`<button type="button" class="danger" onClick=${() => takeDown(setOpened)}>Take it down</button>`}</div></section>`;
+      ["Opened", of.opened_at && html`<${Ago} at=${of.opened_at} />`],
+      ["Installed", of.installed_at && html`<${Ago} at=${of.installed_at} />`],
+      ["Verified", of.verified_at && html`<${Ago} at=${of.verified_at} />`],
+    ]} />
+    <div class="row">
+      ${!isInstalled && html`<button type="button" onClick=${() => open(state, setOpened)}>Open an address</button>`}
+      ${state !== "none" && html`<button type="button" class="danger" onClick=${() => takeDown(setOpened)}>
+        Take it down</button>`}
+    </div>
+  </section>`;
 }
 
 /** @param {string} state @param {(opened: Opened) => void} show */
 function open(state, show) {
   ask({
     title: "An address for Notion's webhook",
-    text: `Notion tells Baton there what people change, so that it needn't ask every ten minutes. The address is shown once, and waits ten minutes for Notion.${state === "none" ? "" : " It takes the place of the one before, which is unknown from then on."}`,
+    text: "Notion tells Baton there what people change, so that it needn't ask every ten minutes. The address is shown "
+      + `once, and waits ten minutes for Notion.${state === "none" ? ""
+        : " It takes the place of the one before, which is unknown from then on."}`,
     confirm: "Open it",
     run: async () => {
       show(await post("/tracker/webhook"));
