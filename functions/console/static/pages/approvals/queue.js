@@ -1,9 +1,9 @@
 /** The list of what waits for approval: flat and by urgency, or by direction. */
 import { html, useMemo, useRef } from "../../lib.js";
-import { dueOf } from "../../core/filters.js";
+import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
 import { Choose, MoreFilters } from "../../ui/filters.js";
-import { Ago, Flags, Left, Said, Way } from "../../ui/parts.js";
+import { Ago, Empty, Flags, Key, Left, Said, Way } from "../../ui/parts.js";
 import { atTask } from "../questions/desk.js";
 import { reasonOf } from "./groups.js";
 import { enter } from "./reading.js";
@@ -32,6 +32,14 @@ export function Controls({ query, tasks }) {
       <span class="filters"><${Choose} name="sort" title="Order" value=${query.sort} of=${ORDERS}
         any="priority, deadline, age" /></span></div>
     <${MoreFilters} query=${query} tasks=${tasks} kinds=${["question", "action"]} />`;
+}
+
+/** A question has no priority and no label.
+ * @param {import("../questions/list.js").Question} of @param {Record<string, string>} query */
+export function answers(of, { priority, label, agent, kind, age, by }) {
+  if (priority || label || (agent && of.agent !== agent) || (by && of.asked_by !== by)) return false;
+  if (kind && kind !== (of.kind === "action" ? "action" : "question")) return false;
+  return !age || Date.now() - Date.parse(of.asked_at) >= 1000 * Number(age);
 }
 
 /** One element for each task, the same as long as nothing of it changes: a key redraws two rows, however many there
@@ -100,4 +108,21 @@ function Item({ of, isAt, isMarked, isFlat, isOdd, latest }) {
         ${due && html`<span> · due in <${Left} at=${due} over="0: it is over" /></span>`}
         ${of.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}${" "}
         <${Flags} of=${of.flags} />${isOdd && html` <span class="flag">look twice</span>`}</span></button></li>`;
+}
+
+export const UNFILTERED = Object.fromEntries(FILTERS.map((name) => [name, null]));
+
+/** @param {{isFiltered: boolean}} props */
+export function Nothing({ isFiltered }) {
+  if (isFiltered) {
+    return html`<${Empty} title="Nothing fits the filter">
+      <p><button type="button" onClick=${() => setQuery(UNFILTERED)}>Show all <${Key}>Esc<//></button></p>
+    <//>`;
+  }
+  return html`<${Empty} title="Nothing waits for you">
+    <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
+      within seconds.</p>
+    <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one
+      route.</p>
+  <//>`;
 }
