@@ -2,7 +2,7 @@
  * approved. */
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
 import { useDeferred } from "../core/deferred.js";
-import { FILTERS, fits, isFiltered, ordered } from "../core/filters.js";
+import { fits, isFiltered, ordered } from "../core/filters.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { useOlder } from "../core/older.js";
@@ -12,13 +12,13 @@ import { useSelection } from "../core/selection.js";
 import { toast } from "../core/toasts.js";
 import { Empty, Key, Loading, Trouble } from "../ui/parts.js";
 import { SavedViews } from "../ui/saved.js";
-import { boxedBelow } from "../ui/text.js";
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { carried } from "./approvals/carried.js";
 import { grouped } from "./approvals/groups.js";
 import { isCompared } from "./approvals/marks.js";
-import { Controls, Queue, VIEWS } from "./approvals/queue.js";
-import { leave, useReading } from "./approvals/reading.js";
+import { answers, Controls, Nothing, Queue, UNFILTERED, VIEWS } from "./approvals/queue.js";
+import { follow, leave, useReading } from "./approvals/reading.js";
+import { seenOf, useSight } from "./approvals/sight.js";
 import { Sum } from "./approvals/sum.js";
 import { Many, Whole } from "./approvals/whole.js";
 import { atQuestion, atTask, decideOn, NOWHERE, useAsks } from "./questions/desk.js";
@@ -77,30 +77,25 @@ export default function Approvals({ query }) {
     for (const id of ids) handoff ? after.set(id, handoff) : after.delete(id);
     return after;
   });
-  const told = useRef(""); // of which long ones the person was told that they go on below
   const isLive = meant.length > 0 && meant.every((task) => shown.has(task.id) && isCompared(task));
-  const isSeen = (/** @type {boolean} */ isWhole, /** @type {boolean} */ isApproval, /** @type {string} */ which) => {
-    if (!isWhole || !isOnScreen()) {
-      toast("Nothing is decided yet: it isn't whole on the screen.");
-      return false;
-    }
-    const below = isApproval ? screensBelow() : 0;
-    if (below < LONG_SCREENS || told.current === which) return true;
-    told.current = which;
-    toast(`It goes on for ${below} more screens below: the same again goes on without.`);
-    return false;
-  };
+  const isSeen = useSight();
   const decide = (/** @type {(tasks: Seen[], then: () => void) => void} */ how) => {
     const ids = new Set(meant.map((task) => task.id));
     if (meant.length === 0 || !isSeen(isLive, how === approve || how === next, [...ids].join(" "))) return;
-    const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id)) ?? order.find((task) => !ids.has(task.id));
+    const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id))
+      ?? order.find((task) => !ids.has(task.id));
     how(meant.map((task) => seenOf(task, shown.get(task.id))), () => {
       selection.clear();
       setQuery({ task: following?.id ?? null });
     });
   };
-  const acts = { approve: () => decide(approve), next: () => decide(next), defer: () => decide(defer), dismiss: () => decide(dismiss),
-    split: () => { if (meant.length === 1) decide(([task], then) => split(/** @type {Seen} */ (task), then)); } };
+  const acts = {
+    approve: () => decide(approve),
+    next: () => decide(next),
+    defer: () => decide(defer),
+    dismiss: () => decide(dismiss),
+    split: () => { if (meant.length === 1) decide(([task], then) => split(/** @type {Seen} */ (task), then)); },
+  };
 
   const answer = (/** @type {import("./questions/one.js").Act} */ act, /** @type {unknown} */ proposed = undefined) => {
     const { shown: asked } = asks;
@@ -115,12 +110,14 @@ export default function Approvals({ query }) {
   useKeys("Approvals", {
     j: { does: "next one", repeats: true, run: () => move(1) },
     k: { does: "one before", repeats: true, run: () => move(-1) },
-    a: { does: question ? "approve, or answer" : "approve", run: () => (question ? answer("approve") : acts.approve()) },
+    a: { does: question ? "approve, or answer" : "approve",
+      run: () => (question ? answer("approve") : acts.approve()) },
     e: { does: "approve an action with other arguments", run: () => answer("change") },
     n: { does: "approve for a worker that asks by id (next)", run: acts.next },
     d: { does: "defer", run: acts.defer },
     x: { does: question ? "refuse" : "dismiss", run: () => (question ? answer("refuse") : acts.dismiss()) },
-    s: { does: question ? "approve, now and later" : "split", run: () => (question ? answer("standing") : acts.split()) },
+    s: { does: question ? "approve, now and later" : "split",
+      run: () => (question ? answer("standing") : acts.split()) },
     m: { does: "mark, to decide on many at once", run: () => { if (at) { selection.toggle(at.id); move(1); } } },
     M: { does: "mark all from the last marked one to here", run: () => { if (at) selection.range(at.id); } },
     o: { does: "open the task", run: () => { if (at || question) go(`/tasks/${at?.id ?? question?.task_id}`); } },
@@ -143,87 +140,55 @@ export default function Approvals({ query }) {
   const isRead = data !== null || !problem;
   const said = `${isNarrowed ? `${count.toLocaleString()} of ` : ""}${waiting.toLocaleString()} waiting`;
   const beyond = isLooking ? ", looking at the others" : !isWhole || asks.more ? " and more" : "";
-  const isGone = Boolean(query.task) && data !== null && !question && !at && !gone.has(query.task ?? "") && !isNarrowed && !data?.more;
+  const isGone = Boolean(query.task) && data !== null && !question && !at && !gone.has(query.task ?? "")
+    && !isNarrowed && !data?.more;
   /** What is chosen is marked in the list at once, and drawn whole in the next frame. */
   const which = [isGone, question?.id, at?.id, ...marked.map((task) => task.id)].join(" ");
   const pane = useRef(/** @type {unknown} */ (null));
   if (useDeferred(which) === which) {
-    pane.current = html`${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive} onShown=${onShown}
-      onBack=${() => setReading(false)}><${Sum} tasks=${marked} isMarked at=${at?.id} open=${show} /><//>`
-    : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
-      run=${answer} onBack=${() => setQuery(NOWHERE)} />`
-    : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown} onBack=${() => setQuery({ task: null })} />`
-    : isGone ? html`<${Empty} title="That task doesn't wait any more"><p>Somebody has decided on it, or it was deferred.
-        <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or <a href=${address("/approvals")}>what waits</a>.</p><//>`
-    : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through the
-        list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}`;
+    pane.current = html`
+      ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive}
+          onShown=${onShown} onBack=${() => setReading(false)}>
+          <${Sum} tasks=${marked} isMarked at=${at?.id} open=${show} />
+        <//>`
+        : question ? html`<${Question} key=${question.id} at=${question} shown=${asks.shown} onShown=${asks.setShown}
+            run=${answer} onBack=${() => setQuery(NOWHERE)} />`
+        : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown}
+            onBack=${() => setQuery({ task: null })} />`
+        : isGone ? html`<${Empty} title="That task doesn't wait any more">
+            <p>Somebody has decided on it, or it was deferred.
+              <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or${" "}
+              <a href=${address("/approvals")}>what waits</a>.</p>
+          <//>`
+        : count > 0 && html`<${Empty} title="Choose one to read it whole">
+            <p><${Key}>j<//> and <${Key}>k<//> go through
+              the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p>
+          <//>`}`;
   }
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
   return html`<div class=${`desk ${(marked.length ? isReading : at || question || isGone) ? "has-one" : ""}`}>
     <section class="pile" aria-label="What waits">
-      <div class="head"><h1>Approvals</h1>
+      <div class="head">
+        <h1>Approvals</h1>
         <span class="faint" role="status">${isRead && `${said}${beyond}`}</span>
         <a href=${address("/standing-answers")}>Standing answers</a>${" "}
-        <a href=${address("/new-handoff")}>New handoff</a></div>
+        <a href=${address("/new-handoff")}>New handoff</a>
+      </div>
       <${SavedViews} page="/approvals" query=${query} of=${VIEWS} />
       <${Controls} query=${query} tasks=${all} />
       <${Trouble} of=${problem ?? asks.problem} what="The list can't be read." />
       ${marked.length > 0 && html`<div class="row many" role="group" aria-label="Marked">
         <strong>${marked.length} marked</strong>
         <button type="button" class="narrow-only" onClick=${() => setReading(true)}>Read and decide</button>
-        <button type="button" onClick=${selection.clear}>Unmark</button></div>`}
+        <button type="button" onClick=${selection.clear}>Unmark</button>
+      </div>`}
       ${marked.length === 0 && html`<${Sum} tasks=${order} at=${at?.id} open=${show} />`}
       <${Questions} of=${questions} at=${question?.id}
         choose=${(/** @type {{id: string, task_id: string}} */ each) => setQuery(atQuestion(each))} />
       <${Queue} order=${order} groups=${groups} at=${at} selection=${selection} />
       ${count === 0 && !problem && html`<${Nothing} isFiltered=${isNarrowed} />`}
     </section>
-    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}>${pane.current}
-    </section>
+    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}>${pane.current}</section>
   </div>`;
-}
-
-/** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning, untold. */
-const LONG_SCREENS = 3;
-
-const screensBelow = () => Math.floor(((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom ?? 0) + boxedBelow()) / innerHeight) - 1;
-
-/** On a phone the list or what was chosen is there, not both. */
-const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;
-
-/** A task as it was shown. What says the same is shown once, so the revision is the task's own where the digest tells.
- * @param {ListedTask} task @param {HandoffView | undefined} handoff @returns {Seen} */
-const seenOf = (task, handoff) => ({ id: task.id, title: task.title, revision: handoff?.task_id === task.id ? handoff.revision : task.revision, digest: handoff?.digest ?? null });
-
-const UNFILTERED = Object.fromEntries(FILTERS.map((name) => [name, null]));
-
-/** @param {{isFiltered: boolean}} props */
-function Nothing({ isFiltered }) {
-  if (isFiltered) {
-    return html`<${Empty} title="Nothing fits the filter">
-      <p><button type="button" onClick=${() => setQuery(UNFILTERED)}>Show all <${Key}>Esc<//></button></p><//>`;
-  }
-  return html`<${Empty} title="Nothing waits for you">
-    <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
-      within seconds.</p>
-    <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one route.</p><//>`;
-}
-
-/** The focus goes where the keys go, unless it is on something else of the page. */
-function follow() {
-  const item = document.querySelector(".item.at");
-  item?.scrollIntoView({ block: "nearest" });
-  const isFree = document.activeElement === document.body
-    || document.activeElement?.matches(".item .open, .acts button, main, .desk > .one");
-  const button = item?.querySelector(".open");
-  if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
-}
-
-/** A question has no priority and no label.
- * @param {import("./questions/list.js").Question} of @param {Record<string, string>} query */
-function answers(of, { priority, label, agent, kind, age, by }) {
-  if (priority || label || (agent && of.agent !== agent) || (by && of.asked_by !== by)) return false;
-  if (kind && kind !== (of.kind === "action" ? "action" : "question")) return false;
-  return !age || Date.now() - Date.parse(of.asked_at) >= 1000 * Number(age);
 }

@@ -18,12 +18,17 @@ export default function Start() {
   const alerts = /** @type {Page} */ (useLive("/alerts?state=open&snoozed=false&limit=100", SELDOM));
   const critical = alerts.data?.items.filter((alert) => alert.severity === "critical").length ?? 0;
   return html`<h1>Start</h1>
-    <section aria-label="What waits for a person"><ul class="tiles">
-      <${Tile} to="/approvals" title="to approve" of=${needs} oldest=${needs.data?.items.map((task) => task.created_at).sort()[0]} />
-      ${questions.data && html`<${Tile} to="/approvals" title="questions" of=${questions} oldest=${questions.data.items[0]?.asked_at} />`}
-      <${Tile} to="/reviews" title="manual reviews" of=${reviews} oldest=${reviews.data?.items.map((review) => review.opened_at).sort()[0]} />
-      <${Tile} to="/alerts" title="open alerts" of=${alerts} says=${critical > 0 ? `${critical} critical` : ""} />
-    </ul></section>
+    <section aria-label="What waits for a person">
+      <ul class="tiles">
+        <${Tile} to="/approvals" title="to approve" of=${needs}
+          oldest=${needs.data?.items.map((task) => task.created_at).sort()[0]} />
+        ${questions.data && html`<${Tile} to="/approvals" title="questions" of=${questions}
+          oldest=${questions.data.items[0]?.asked_at} />`}
+        <${Tile} to="/reviews" title="manual reviews" of=${reviews}
+          oldest=${reviews.data?.items.map((review) => review.opened_at).sort()[0]} />
+        <${Tile} to="/alerts" title="open alerts" of=${alerts} says=${critical > 0 ? `${critical} critical` : ""} />
+      </ul>
+    </section>
     <${Day} />
     <${Stuck} of=${alerts} />`;
 }
@@ -31,19 +36,34 @@ export default function Start() {
 /** @param {{to: string, title: string, of: Page, oldest?: string | undefined, says?: string}} props */
 function Tile({ to, title, of, oldest, says = "" }) {
   const count = of.data?.items.length ?? 0;
-  return html`<li class=${`tile ${count > 0 ? "some" : ""}`}><a href=${address(to)}>
-    <strong>${of.data ? `${count}${of.data.next_cursor ? "+" : ""}` : of.isLoading ? "…" : "?"}</strong> ${count === 1 ? title.replace(/s$/, "") : title}</a>
-    <span class="faint">${says || (oldest ? html`the oldest <${Ago} at=${oldest} />` : of.data ? "nothing waits" : of.problem ? "can't be read now" : "")}</span></li>`;
+  return html`<li class=${`tile ${count > 0 ? "some" : ""}`}>
+    <a href=${address(to)}>
+      <strong>${of.data ? `${count}${of.data.next_cursor ? "+" : ""}` : of.isLoading ? "…" : "?"}</strong>${" "}
+      ${count === 1 ? title.replace(/s$/, "") : title}
+    </a>
+    <span class="faint">${says || (oldest ? html`the oldest <${Ago} at=${oldest} />`
+      : of.data ? "nothing waits"
+      : of.problem ? "can't be read now" : "")}</span>
+  </li>`;
 }
 
-/** Open alerts about tasks, the gravest first, then the oldest: what waits too long, was lost too often, or needs a person's word. @param {{of: Page}} props */
+/** Open alerts about tasks, the gravest first, then the oldest: what waits too long, was lost too often, or needs a
+ * person's word. @param {{of: Page}} props */
 function Stuck({ of }) {
-  const stuck = urgentFirst((of.data?.items ?? []).filter((alert) => alert.task_id).sort((one, other) => Date.parse(one.raised_at) - Date.parse(other.raised_at)));
-  return html`<section class="card" aria-labelledby="stuck"><h2 id="stuck">What is stuck</h2>
+  const stuck = urgentFirst((of.data?.items ?? []).filter((alert) => alert.task_id)
+    .sort((one, other) => Date.parse(one.raised_at) - Date.parse(other.raised_at)));
+  return html`<section class="card" aria-labelledby="stuck">
+    <h2 id="stuck">What is stuck</h2>
     <${Trouble} of=${of.problem} what="The alerts can't be read." />
-    ${stuck.length > 0 ? html`<ul class="log">${stuck.slice(0, 20).map((alert) => html`<li key=${alert.id}>
-        <span class=${`severity ${alert.severity}`}>${alert.severity}</span>${" "}<a href=${address(`/tasks/${alert.task_id}`)}>${alert.kind.replaceAll("_", " ")}</a>
-        ${" "}<${Said} of=${alert.message} /> <span class="faint"><${Ago} at=${alert.raised_at} /></span></li>`)}</ul>`
-    : of.data && html`<${Empty} title="Nothing is stuck"><p>A task that nobody takes, that waits too long for others or was lost too often raises an alert, and stands here until the alert is resolved.</p><//>`}
+    ${stuck.length > 0
+      ? html`<ul class="log">${stuck.slice(0, 20).map((alert) => html`<li key=${alert.id}>
+          <span class=${`severity ${alert.severity}`}>${alert.severity}</span>${" "}
+          <a href=${address(`/tasks/${alert.task_id}`)}>${alert.kind.replaceAll("_", " ")}</a>${" "}
+          <${Said} of=${alert.message} /> <span class="faint"><${Ago} at=${alert.raised_at} /></span>
+        </li>`)}</ul>`
+      : of.data && html`<${Empty} title="Nothing is stuck">
+          <p>A task that nobody takes, that waits too long for others or was lost too often raises an alert, and stands
+            here until the alert is resolved.</p>
+        <//>`}
   </section>`;
 }

@@ -47,7 +47,8 @@ function Labels({ of }) {
 export default function Tasks({ query }) {
   const { data, problem, isLoading } = useList(pathOf(query), { isFirst: true });
   const isSearch = isNarrowed(query) || Boolean(query.sort);
-  const { items, isWhole, isReading } = /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
+  const { items, isWhole, isReading } =
+    /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
   const asked = useDeferred(JSON.stringify(query));
   const rows = useMemo(() => {
     const narrowed = JSON.parse(asked);
@@ -59,26 +60,35 @@ export default function Tasks({ query }) {
   const of = isNarrowed(query) ? ` of ${items.length.toLocaleString()}` : "";
   const said = `${rows.length.toLocaleString()}${of}${isWhole ? "" : "+"} shown${looked}`;
   const marked = rows.filter((task) => selection.has(task.id));
-  return html`<div class="head"><h1>Tasks</h1>
+  return html`<div class="head">
+      <h1>Tasks</h1>
       <span class="faint" role="status">${isLoading || (problem && !data) ? "" : said}</span>
-      <a href=${address("/new-handoff")}>New handoff</a></div>
+      <a href=${address("/new-handoff")}>New handoff</a>
+    </div>
     <${SavedViews} page="/tasks" query=${query} of=${VIEWS} />
     <${Filters} query=${query} tasks=${items} />
     <${Bulk} tasks=${marked} clear=${selection.clear} />
     <${Trouble} of=${problem} what="The list can't be read." />
-    ${isLoading ? html`<${Loading} />` : rows.length > 0
-    ? html`<${Table} label="Tasks" columns=${COLUMNS} rows=${rows} more=${!isWhole && !isSearch} keyOf=${(/** @type {ListedTask} */ task) => task.id}
-        sort=${query.sort} selection=${selection} nameOf=${(/** @type {ListedTask} */ task) => task.title || task.id}
-        hrefOf=${(/** @type {ListedTask} */ task) => address(`/tasks/${task.id}`)} />`
-    : isReading ? html`<${Empty} title="None of the newest fits"><p>Older ones are looked at: ${items.length.toLocaleString()} so far.</p><//>`
-    : !problem && html`<${Empty} title=${isWhole ? "No task fits" : `None of the newest ${items.length.toLocaleString()} fits`}>
-        ${!isWhole && html`<p>Older ones weren't looked at: choose an agent or a state.</p>`}
-        ${query.q && html`<p><a href=${address("/search", { q: query.q, agent: query.agent, state: query.state })}>Search all days</a></p>`}
-        <p>${query.agent ? "This agent has none of them." : "Without an agent, the list is of one day: of today, or of the day that you choose (UTC)."}</p>
-        ${isSearch && html`<p><button type="button" onClick=${() => setQuery(EMPTY)}>Clear the filters</button></p>`}
-        <p>A task comes into being when an agent, a person or a service hands work over:${" "}
-          <a href=${address("/new-handoff")}>hand over something yourself</a>, or${" "}
-          <code>POST /handoffs</code>.</p><//>`}`;
+    ${isLoading ? html`<${Loading} />`
+      : rows.length > 0 ? html`<${Table} label="Tasks" columns=${COLUMNS} rows=${rows} more=${!isWhole && !isSearch}
+          keyOf=${(/** @type {ListedTask} */ task) => task.id} sort=${query.sort} selection=${selection}
+          nameOf=${(/** @type {ListedTask} */ task) => task.title || task.id}
+          hrefOf=${(/** @type {ListedTask} */ task) => address(`/tasks/${task.id}`)} />`
+      : isReading ? html`<${Empty} title="None of the newest fits">
+          <p>Older ones are looked at: ${items.length.toLocaleString()} so far.</p>
+        <//>`
+      : !problem && html`<${Empty}
+          title=${isWhole ? "No task fits" : `None of the newest ${items.length.toLocaleString()} fits`}>
+          ${!isWhole && html`<p>Older ones weren't looked at: choose an agent or a state.</p>`}
+          ${query.q && html`<p>
+            <a href=${address("/search", { q: query.q, agent: query.agent, state: query.state })}>Search all days</a>
+          </p>`}
+          <p>${query.agent ? "This agent has none of them."
+            : "Without an agent, the list is of one day: of today, or of the day that you choose (UTC)."}</p>
+          ${isSearch && html`<p><button type="button" onClick=${() => setQuery(EMPTY)}>Clear the filters</button></p>`}
+          <p>A task comes into being when an agent, a person or a service hands work over:${" "}
+            <a href=${address("/new-handoff")}>hand over something yourself</a>, or <code>POST /handoffs</code>.</p>
+        <//>`}`;
 }
 
 const EMPTY = Object.fromEntries([...FILTERS, "flagged", "sort"].map((name) => [name, null]));
@@ -108,13 +118,17 @@ function Filters({ query, tasks }) {
     (/** @type {any} */ event) => setQuery({ [name]: event.target.value, ...also });
   return html`<div class="filters" role="search">
     <label>Words <input type="search" value=${query.q ?? ""} onInput=${set("q")} /></label>
-    <label>State <select onChange=${set("state")}><option value="">any</option>
-      ${query.state?.includes(",") && html`<option value=${query.state} selected>${query.state.split(",").map(stateWord).join(", ")}</option>`}
-      ${STATES.map((state) => html`<option value=${state} selected=${state === query.state}>${stateWord(state)}</option>`)}</select></label>
+    <label>State <select onChange=${set("state")}>
+      <option value="">any</option>
+      ${query.state?.includes(",") && html`<option value=${query.state} selected>
+        ${query.state.split(",").map(stateWord).join(", ")}</option>`}
+      ${STATES.map((state) =>
+        html`<option value=${state} selected=${state === query.state}>${stateWord(state)}</option>`)}
+    </select></label>
     <label>Agent <select value=${query.agent ?? ""} onChange=${set("agent", { day: null })}>
       <option value="">all</option>
-      ${slugs.map((slug) =>
-    html`<option value=${slug} selected=${slug === query.agent}>${slug}</option>`)}</select></label>
+      ${slugs.map((slug) => html`<option value=${slug} selected=${slug === query.agent}>${slug}</option>`)}
+    </select></label>
     <label>Day <input type="date" value=${query.day ?? ""} onChange=${set("day", { agent: null })} /></label>
     <${MoreFilters} query=${query} tasks=${tasks} isAgentAsked />
   </div>`;

@@ -8,8 +8,8 @@ import { ended, failures, PHASES, tokens, took } from "../stats/counts.js";
 /** @typedef {import("api").AgentHealthView} Health */
 
 /** @param {Health} of */
-export const waiting = (of) => html`${of.waiting}${of.has_more ? "+" : ""}${of.oldest_at
-  && html`<span class="faint">, <${Ago} at=${of.oldest_at} /></span>`}`;
+export const waiting = (of) => html`${of.waiting}${of.has_more ? "+" : ""}
+  ${of.oldest_at && html`<span class="faint">, <${Ago} at=${of.oldest_at} /></span>`}`;
 
 /** @param {Health} of */
 export const running = (of) => (of.limit === null ? `${of.running}` : `${of.running} of ${of.limit}`);
@@ -18,11 +18,13 @@ export const running = (of) => (of.limit === null ? `${of.running}` : `${of.runn
 export function AgentHealth({ slug }) {
   const { data, problem } = useSlow(`/agents/${encodeURIComponent(slug)}/health`, 20_000);
   const health = /** @type {Health | null} */ (data);
-  return html`<section class="card" aria-labelledby="health"><h2 id="health">How it is</h2>
+  return html`<section class="card" aria-labelledby="health">
+    <h2 id="health">How it is</h2>
     <${Trouble} of=${problem} what="Its numbers can't be read." />
     ${health && html`<${Facts} of=${facts(health)} />
       ${health.last_failure && html`<${LastFailure} of=${health.last_failure} />`}
-      <p><a href=${address("/stats", { agent: slug, since: "month" })}>How it went, over time</a></p>`}</section>`;
+      <p><a href=${address("/stats", { agent: slug, since: "month" })}>How it went, over time</a></p>`}
+  </section>`;
 }
 
 /** @param {Health} of @returns {[string, unknown][]} */
@@ -44,6 +46,8 @@ function facts(of) {
 
 /** @param {{of: NonNullable<Health["last_failure"]>}} props */
 function LastFailure({ of }) {
-  return html`<p class="trouble"><strong>Last failure</strong> <a href=${address(`/tasks/${of.task_id}`)}><${Ago} at=${of.at} /></a>
-    ${" "}${of.type && html`<code><${Said} of=${of.type} /></code>`} <${Said} of=${of.description ?? ""} /></p>`;
+  return html`<p class="trouble">
+    <strong>Last failure</strong> <a href=${address(`/tasks/${of.task_id}`)}><${Ago} at=${of.at} /></a>${" "}
+    ${of.type && html`<code><${Said} of=${of.type} /></code>`} <${Said} of=${of.description ?? ""} />
+  </p>`;
 }

@@ -1,20 +1,20 @@
-/** What a person decides on tasks in `needs`. An approval is sent at once, as the API takes it back while its window is open;
- * what the API can't take back waits three seconds (core/pending.js). */
+/** What a person decides on tasks in `needs`. An approval is sent at once, as the API takes it back while its window
+ * is open; what the API can't take back waits three seconds (core/pending.js). */
 import { html } from "../../lib.js";
 import { get, post, Problem } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { decideLater, hide, show, underWay } from "../../core/pending.js";
-import { plain } from "../../core/said.js";
 import { isLeaving } from "../../core/session.js";
-import { asField, fromField, morning, relative } from "../../core/time.js";
+import { asField, fromField, morning } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
-import { tellAll } from "../../ui/batch.js";
 import { Data, Said } from "../../ui/parts.js";
+import { named, tell } from "./messages.js";
 
-/** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier release's).
- * `agent`: the version of its agent, once it was looked at because a service had changed it.
+/** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier
+ * release's). `agent`: the version of its agent, once it was looked at because a service had changed it.
  * @typedef {{id: string, title: string, revision: number, digest: string | null, agent?: number}} Seen */
+/** @typedef {import("./messages.js").Refusal} Refusal */
 /** @typedef {() => void} Then */
 
 /** Of a request, and what may be marked: so much can be read. */
@@ -39,19 +39,19 @@ export async function approve(tasks, then) {
   await tell(tasks, "Approved", wrong);
   if (approved.length === 0) return;
   const isCounted = approved.some((task) => task.state === "needs"); // a rule of the settings asks for others, too
-  const seconds = Math.max(...approved.map((task) => (Date.parse(task.ready_at ?? task.updated_at) - Date.parse(task.updated_at)) / 1000));
+  const seconds = Math.max(...approved.map((task) =>
+    (Date.parse(task.ready_at ?? task.updated_at) - Date.parse(task.updated_at)) / 1000));
   const said = `${named("Approved", approved)}${isCounted ? ". It waits for others to approve it, too." : ""}`;
   toast(said, seconds > 0 ? { seconds, undo: () => undo(approved) } : {});
   setTimeout(() => show(approved.map((task) => task.id)), 1000 * Math.max(seconds, 5));
   lookAgain();
 }
 
-/** @typedef {{id: string, error: unknown}} Refusal */
-
 /** @param {Seen[]} tasks @param {Refusal[]} wrong gets those that were refused
  * @returns {Promise<import("api").ChangedTask[]>} */
 async function approvedOf(tasks, wrong) {
-  const items = tasks.map((task) => ({ task_id: task.id, ...read(task), ...(task.agent && { agent_version: task.agent }) }));
+  const items = tasks.map((task) =>
+    ({ task_id: task.id, ...read(task), ...(task.agent && { agent_version: task.agent }) }));
   try {
     const answer = /** @type {import("api").ApprovalsView} */ (await post("/approvals", { items }));
     const isAsked = isLeaving.value ? [] : await asChanged(tasks, answer.items.map((each) => each.problem));
@@ -67,27 +67,14 @@ async function approvedOf(tasks, wrong) {
   }
 }
 
-/** What of several was refused: of one as a message, of many each by itself, in a dialog that stays.
- * @param {{id: string, title: string}[]} tasks @param {string} done @param {Refusal[]} wrong */
-async function tell(tasks, done, wrong) {
-  if (wrong.length === 0) return;
-  const errors = new Map(wrong.map(({ id, error }) => [id, error]));
-  if (tasks.length === 1 || isLeaving.value) {
-    await Promise.all(tasks.filter((task) => errors.has(task.id)).map((task) => refused(task, errors.get(task.id))));
-    return;
-  }
-  show([...errors.keys()]);
-  lookAgain();
-  tellAll(`${done}: what came of each`, done, tasks.map((task) => ({ ...task, error: errors.get(task.id) })));
-}
-
-/** Asks about each agent that a service has changed since its tasks came, and shows how. Answers with what it asks about.
- * @param {Seen[]} tasks @param {any[]} problems @returns {Promise<any[]>} */
+/** Asks about each agent that a service has changed since its tasks came, and shows how. Answers with what it asks
+ * about. @param {Seen[]} tasks @param {any[]} problems @returns {Promise<any[]>} */
 async function asChanged(tasks, problems) {
   const changed = problems.filter((each) => each?.code === CHANGED);
   /** @type {any[]} */
   const asked = [];
-  for (const { agent, version, changed_by: by, fields } of new Map(changed.map((each) => [each.agent, each])).values()) {
+  for (const { agent, version, changed_by: by, fields }
+    of new Map(changed.map((each) => [each.agent, each])).values()) {
     const its = tasks.filter((task) => changed.some((each) => each.agent === agent && each.task_id === task.id));
     show(its.map((task) => task.id));
     const now = await get(`/agents/${agent}`).catch(() => null);
@@ -95,35 +82,16 @@ async function asChanged(tasks, problems) {
     asked.push(...changed.filter((each) => each.agent === agent));
     ask({
       title: `${agent} has changed`,
-      text: html`<p><${Said} of=${by} /> has changed it since ${its.length === 1 ? "this task" : `these ${its.length} tasks`} came. It is now:</p>
-        ${fields.map((/** @type {string} */ name) => html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
+      text: html`<p><${Said} of=${by} /> has changed it since${" "}
+          ${its.length === 1 ? "this task" : `these ${its.length} tasks`} came. It is now:</p>
+        ${fields.map((/** @type {string} */ name) =>
+          html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
       confirm: "Approve for it as it is now",
       keep: "Leave it waiting",
       run: () => { void approve(its.map((task) => ({ ...task, agent: version })), () => {}); },
     });
   }
   return asked;
-}
-
-/** @param {{id: string, title: string} | undefined} task @param {unknown} error */
-async function refused(task, error) {
-  if (!task) return;
-  show([task.id]);
-  lookAgain();
-  const name = `“${short(task.title)}”`;
-  failed(`${name} stays as it is${await whoWasFirst(task.id, error)}`, error, name);
-}
-
-/** Who acted on a task before us, as its trail tells it. @param {string} id @param {unknown} error @returns {Promise<string>} */
-async function whoWasFirst(id, error) {
-  if (!(error instanceof Problem) || error.status !== 409) return "";
-  try {
-    const trail = /** @type {import("api").Trail} */ (await get(`/tasks/${id}/events?limit=100`));
-    const last = trail.events.at(-1);
-    return last ? ` (${last.principal.id}: ${last.type.replaceAll("_", " ")}, ${relative(last.at)})` : "";
-  } catch {
-    return "";
-  }
 }
 
 /** @param {import("api").ChangedTask[]} tasks */
@@ -150,8 +118,9 @@ function later(tasks, verb, said, body) {
   });
 }
 
-/** A result that came too late is the task's all the same, once a person wants it. @param {{id: string, title: string}} task
- * @param {{agent: string, fence: number, content: any}} late @param {Then} then */
+/** A result that came too late is the task's all the same, once a person wants it.
+ * @param {{id: string, title: string}} task @param {{agent: string, fence: number, content: any}} late
+ * @param {Then} then */
 export function takeLate(task, late, then) {
   const reason = `The result of ${late.agent}, which came too late under claim ${late.fence}, is taken.`;
   later([task], "resolve", "Taken", () => ({ output: late.content.output ?? late.content.completion ?? null, reason }));
@@ -201,24 +170,17 @@ export function split(task, then) {
   ask({
     title: "Split this task",
     text: "Each part waits for an approval of its own, and the whole is cancelled.",
-    fields: [{ name: "parts", label: "Parts, one a line", type: "textarea", required: true, hint: "From 2 to 10. Each goes to whom the whole would have gone." }],
+    fields: [{ name: "parts", label: "Parts, one a line", type: "textarea", required: true,
+      hint: "From 2 to 10. Each goes to whom the whole would have gone." }],
     confirm: "Split",
     run: async ({ parts = "" }) => {
       const summaries = parts.split("\n").map((line) => line.trim()).filter(Boolean);
-      if (summaries.length < 2 || summaries.length > 10) throw new Error(`A split has 2 to 10 parts, and these are ${summaries.length}.`);
+      if (summaries.length < 2 || summaries.length > 10)
+        throw new Error(`A split has 2 to 10 parts, and these are ${summaries.length}.`);
       await post(`/tasks/${task.id}/split`, { parts: summaries.map((summary) => ({ summary })), ...read(task) });
       toast(`Split into ${summaries.length} parts`);
       lookAgain();
       then();
     },
   });
-}
-
-/** @param {string} said @param {{title: string}[]} tasks */
-const named = (said, tasks) => (tasks.length === 1 ? `${said}: ${short(tasks[0]?.title ?? "")}` : `${said}: ${tasks.length} tasks`);
-
-/** @param {string} title */
-function short(title) {
-  const text = plain(title);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }

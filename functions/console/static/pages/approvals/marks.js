@@ -126,9 +126,10 @@ export function Marks({ task, handoff, ids = [task.id] }) {
   ].filter(Boolean);
   return html`<aside class="marks" aria-label="Look twice">
     ${lines.length > 0 && html`<ul class="notice">${lines.map((line, at) => html`<li key=${at}>${line}</li>`)}</ul>`}
-    ${"error" in earlier ? html`<p class="notice">It can't be compared with earlier ones: they can't be read now.</p>`
-    : earlier.tasks.length > 0 && html`<${Usual} count=${earlier.tasks.length}
-      of=${marks.changes.filter((each) => !each.isOdd)} />`}
+    ${"error" in earlier
+      ? html`<p class="notice">It can't be compared with earlier ones: they can't be read now.</p>`
+      : earlier.tasks.length > 0
+        && html`<${Usual} count=${earlier.tasks.length} of=${marks.changes.filter((each) => !each.isOdd)} />`}
   </aside>`;
 }
 

@@ -1,9 +1,9 @@
 /** The list of what waits for approval: flat and by urgency, or by direction. */
 import { html, useMemo, useRef } from "../../lib.js";
-import { dueOf } from "../../core/filters.js";
+import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
 import { Choose, MoreFilters } from "../../ui/filters.js";
-import { Ago, Flags, Left, Said, Way } from "../../ui/parts.js";
+import { Ago, Empty, Flags, Key, Left, Said, Way } from "../../ui/parts.js";
 import { atTask } from "../questions/desk.js";
 import { reasonOf } from "./groups.js";
 import { enter } from "./reading.js";
@@ -29,9 +29,19 @@ export function Controls({ query, tasks }) {
   return html`<div class="row filter" role="search">
       <input type="search" aria-label="Filter by words" placeholder="Filter" value=${query.q ?? ""}
         onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value })} />
-      <span class="filters"><${Choose} name="sort" title="Order" value=${query.sort} of=${ORDERS}
-        any="priority, deadline, age" /></span></div>
+      <span class="filters">
+        <${Choose} name="sort" title="Order" value=${query.sort} of=${ORDERS} any="priority, deadline, age" />
+      </span>
+    </div>
     <${MoreFilters} query=${query} tasks=${tasks} kinds=${["question", "action"]} />`;
+}
+
+/** A question has no priority and no label.
+ * @param {import("../questions/list.js").Question} of @param {Record<string, string>} query */
+export function answers(of, { priority, label, agent, kind, age, by }) {
+  if (priority || label || (agent && of.agent !== agent) || (by && of.asked_by !== by)) return false;
+  if (kind && kind !== (of.kind === "action" ? "action" : "question")) return false;
+  return !age || Date.now() - Date.parse(of.asked_at) >= 1000 * Number(age);
 }
 
 /** One element for each task, the same as long as nothing of it changes: a key redraws two rows, however many there
@@ -58,9 +68,12 @@ export function Queue({ order, groups, at, selection }) {
       rows=${rows(group.tasks, false)} />`)}`;
   }
   return order.length > 0 && html`<section class="group" aria-label="Handoffs to approve">
-    <label class="all"><${MarkAll} ids=${all} selection=${selection} />${" "}
-      <span class="faint">Mark all ${all.length.toLocaleString()}</span></label>
-    <ul>${rows(order, true)}</ul></section>`;
+    <label class="all">
+      <${MarkAll} ids=${all} selection=${selection} />${" "}
+      <span class="faint">Mark all ${all.length.toLocaleString()}</span>
+    </label>
+    <ul>${rows(order, true)}</ul>
+  </section>`;
 }
 
 /** @param {{ids: string[], selection: Selection, name?: string}} props */
@@ -73,9 +86,13 @@ function MarkAll({ ids, selection, name }) {
 function Group({ group, selection, rows }) {
   const ids = group.tasks.map((task) => task.id);
   return html`<fieldset class="group">
-    <legend><label><${MarkAll} ids=${ids} selection=${selection} name=${`Mark all of this group: ${group.reason}`} />
-      <${Way} from=${group.from} to=${group.to} /></label>${" "}
-      <span class="faint">${group.reason} · ${ids.length}</span></legend>
+    <legend>
+      <label>
+        <${MarkAll} ids=${ids} selection=${selection} name=${`Mark all of this group: ${group.reason}`} />
+        <${Way} from=${group.from} to=${group.to} />
+      </label>${" "}
+      <span class="faint">${group.reason} · ${ids.length}</span>
+    </legend>
     <ul>${rows}</ul>
   </fieldset>`;
 }
@@ -92,12 +109,35 @@ function Item({ of, isAt, isMarked, isFlat, isOdd, latest }) {
     <input type="checkbox" checked=${isMarked} aria-label=${`Mark ${of.title}`} onClick=${mark} />
     <button type="button" class="open" aria-current=${isAt ? "true" : undefined}
       onClick=${() => (isAt ? enter() : setQuery(atTask(of.id)))}>
-      <span class="line"><span class=${`priority ${of.priority}`}>${of.priority}</span>${" "}
+      <span class="line">
+        <span class=${`priority ${of.priority}`}>${of.priority}</span>${" "}
         <span class="title"><${Said} of=${of.title} /></span>${" "}
-        <span class="faint"><${Ago} at=${of.created_at} /></span></span>${" "}
-      <span class="line faint">${isFlat && html`<${Way} from=${of.source_agent} to=${of.target_agent} />
+        <span class="faint"><${Ago} at=${of.created_at} /></span>
+      </span>${" "}
+      <span class="line faint">
+        ${isFlat && html`<${Way} from=${of.source_agent} to=${of.target_agent} />
           <span> · ${reasonOf(of)}</span>`}
         ${due && html`<span> · due in <${Left} at=${due} over="0: it is over" /></span>`}
         ${of.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}${" "}
-        <${Flags} of=${of.flags} />${isOdd && html` <span class="flag">look twice</span>`}</span></button></li>`;
+        <${Flags} of=${of.flags} />${isOdd && html` <span class="flag">look twice</span>`}
+      </span>
+    </button>
+  </li>`;
+}
+
+export const UNFILTERED = Object.fromEntries(FILTERS.map((name) => [name, null]));
+
+/** @param {{isFiltered: boolean}} props */
+export function Nothing({ isFiltered }) {
+  if (isFiltered) {
+    return html`<${Empty} title="Nothing fits the filter">
+      <p><button type="button" onClick=${() => setQuery(UNFILTERED)}>Show all <${Key}>Esc<//></button></p>
+    <//>`;
+  }
+  return html`<${Empty} title="Nothing waits for you">
+    <p>What an agent hands to another, and what it asks people, waits here until a person decides. This page shows it
+      within seconds.</p>
+    <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one
+      route.</p>
+  <//>`;
 }

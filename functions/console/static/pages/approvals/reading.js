@@ -1,4 +1,4 @@
-/** Keys that read on in what was chosen, while the list stays where it is. */
+/** Keys that read on in what was chosen, while the list stays where it is, and where the focus goes between the two. */
 import { useKeys } from "../../core/keys.js";
 
 /** So much of what is in sight a page goes on, so that a line or two are seen twice. */
@@ -30,4 +30,14 @@ export function leave() {
   if (!document.activeElement?.closest(".desk > .one") || !(line instanceof HTMLElement)) return false;
   line.focus();
   return true;
+}
+
+/** The focus goes where the keys go, unless it is on something else of the page. */
+export function follow() {
+  const item = document.querySelector(".item.at");
+  item?.scrollIntoView({ block: "nearest" });
+  const isFree = document.activeElement === document.body
+    || document.activeElement?.matches(".item .open, .acts button, main, .desk > .one");
+  const button = item?.querySelector(".open");
+  if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
 }

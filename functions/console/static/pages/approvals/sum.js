@@ -44,10 +44,11 @@ export function Sum({ tasks, isMarked = false, at, open }) {
   const isGone = useRef(false);
   useEffect(() => () => { isGone.current = true; }, []);
   const marks = found.value;
-  const odd = useMemo(() => tasks.map((task) => ({ task, kinds: oddOf(task) })).filter(({ kinds }) => kinds.length > 0),
-    [tasks, marks]);
+  const odd = useMemo(() => tasks.map((task) => ({ task, kinds: oddOf(task) }))
+    .filter(({ kinds }) => kinds.length > 0), [tasks, marks]);
   const left = useMemo(() => tasks.filter((task) => !marks.has(keyOf(task))).length, [tasks, marks]);
-  const counts = Object.keys(WORDS).map((kind) => ({ kind, of: odd.filter(({ kinds }) => kinds.includes(kind)) }))
+  const counts = Object.keys(WORDS)
+    .map((kind) => ({ kind, of: odd.filter(({ kinds }) => kinds.includes(kind)) }))
     .filter(({ of }) => of.length > 0);
   const next = (/** @type {typeof odd} */ of) => {
     const after = of.findIndex(({ task }) => task.id === at) + 1;
@@ -62,14 +63,18 @@ export function Sum({ tasks, isMarked = false, at, open }) {
   const looked = (tasks.length - left).toLocaleString();
   const others = left === tasks.length ? "them" : "the others";
   const offer = left > COMPARED_AT_ONCE ? `Compare ${COMPARED_AT_ONCE} more` : `Compare ${others}`;
-  return html`<section class="sum" aria-label="What to look at twice"><p class="row">
-    <span role="status">${odd.length > 0 ? html`<strong>Look twice at ${odd.length}</strong> of`
-    : "Nothing to look at twice is known of"} the ${tasks.length.toLocaleString()} ${isMarked ? "marked" : "listed"}${
-  left > 0 && `, ${looked} of them compared`}${odd.length > 0 ? ":" : "."}</span>
-    ${counts.map(({ kind, of }) => html`<button key=${kind} type="button" class="quiet flag" onClick=${() => next(of)}>
-      ${of.length} ${WORDS[kind]?.[of.length === 1 ? 0 : 1]}</button>`)}
-    ${odd.length > 0 && html`<span class="faint"><${Key}>w<//> next</span>`}
-    ${left > 0 && !isMarked && html`<button type="button" class="quiet" aria-disabled=${isBusy} onClick=${compare}>
-      ${isBusy ? "Comparing …" : offer}</button>`}
-  </p></section>`;
+  return html`<section class="sum" aria-label="What to look at twice">
+    <p class="row">
+      <span role="status">
+        ${odd.length > 0 ? html`<strong>Look twice at ${odd.length}</strong> of`
+          : "Nothing to look at twice is known of"} the ${tasks.length.toLocaleString()}${" "}
+        ${isMarked ? "marked" : "listed"}${left > 0 && `, ${looked} of them compared`}${odd.length > 0 ? ":" : "."}
+      </span>
+      ${counts.map(({ kind, of }) => html`<button key=${kind} type="button" class="quiet flag"
+        onClick=${() => next(of)}>${of.length} ${WORDS[kind]?.[of.length === 1 ? 0 : 1]}</button>`)}
+      ${odd.length > 0 && html`<span class="faint"><${Key}>w<//> next</span>`}
+      ${left > 0 && !isMarked && html`<button type="button" class="quiet" aria-disabled=${isBusy} onClick=${compare}>
+        ${isBusy ? "Comparing …" : offer}</button>`}
+    </p>
+  </section>`;
 }

@@ -13,10 +13,14 @@ import { Marks } from "./marks.js";
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("api").HandoffView} HandoffView */
 /** @typedef {Record<"approve" | "next" | "defer" | "dismiss" | "split", () => void>} Acts */
-/** What of a task is on the screen, null while it isn't whole: a decision is for this. @typedef {(ids: string[], shown: HandoffView | null) => void} OnShown */
+/** What of a task is on the screen, null while it isn't whole: a decision is for this.
+ * @typedef {(ids: string[], shown: HandoffView | null) => void} OnShown */
 
 /** @type {Record<string, [string, string]>} */
-const ONE = { approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"], dismiss: ["Dismiss", "x"] };
+const ONE = {
+  approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"],
+  dismiss: ["Dismiss", "x"],
+};
 
 /** One task. @param {{task: ListedTask, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void}} props */
 export function Whole({ task, acts, isLive, onShown, onBack }) {
@@ -38,31 +42,36 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
     ${task.version > 1 && html`<${LateResults} task=${task} />`}
     <${Around} task=${task} of=${evidence} />
     <${Facts} of=${[
-    ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
-    ...(task.approval ? approverFacts(task.approval) : []),
-    ["Priority", task.priority],
-    ["Effort", task.effort],
-    ["Due", task.due_date],
-    ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
-    ["Task", html`<${Id} of=${task.id} />`],
-  ]} />
+      ["Revision", html`<${Fragment}>${task.revision} <span class="faint">your approval is for this one</span><//>`],
+      ...(task.approval ? approverFacts(task.approval) : []),
+      ["Priority", task.priority],
+      ["Effort", task.effort],
+      ["Due", task.due_date],
+      ["Deadline", task.deadline && html`<${Ago} at=${task.deadline} />`],
+      ["Task", html`<${Id} of=${task.id} />`],
+    ]} />
   </article>`;
 }
 
-/** Several, one below the other. What says the same stands there once. `most`: so many different ones are decided on at once.
- * @param {{tasks: ListedTask[], most: number, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void,
- *   children: any}} props */
+/** Several, one below the other. What says the same stands there once. `most`: so many different ones are decided on
+ * at once. @param {{tasks: ListedTask[], most: number, acts: Acts, isLive: boolean, onShown: OnShown,
+ *   onBack: () => void, children: any}} props */
 export function Many({ tasks, most, acts, isLive, onShown, onBack, children }) {
   const same = sameOf(tasks);
   return html`<article>
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
     <header><h2 class="title">${tasks.length} marked</h2></header>
-    <${Decide} acts=${{ approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"] }} run=${acts} isLive=${isLive} />
+    <${Decide} acts=${{
+      approve: ["Approve all", "a"], next: ["Next", "n"], defer: ["Defer", "d"], dismiss: ["Dismiss", "x"],
+    }} run=${acts} isLive=${isLive} />
     ${children}
-    ${same.length > most ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is decided on is on the screen.</p>`
-    : same.map((group) => html`<section class="same" data-tasks=${group.map((task) => task.id).join(" ")}
-      key=${group.map((task) => task.id).join(" ")}>
-      <${Same} group=${group} onShown=${onShown} /></section>`)}
+    ${same.length > most
+      ? html`<p class="notice">These are ${same.length} different ones. At most ${most} are decided on at once: what is
+          decided on is on the screen.</p>`
+      : same.map((group) => html`<section class="same" data-tasks=${group.map((task) => task.id).join(" ")}
+          key=${group.map((task) => task.id).join(" ")}>
+          <${Same} group=${group} onShown=${onShown} />
+        </section>`)}
   </article>`;
 }
 
@@ -74,8 +83,10 @@ function Same({ group, onShown }) {
     setHandoff(shown);
     onShown(of, shown);
   };
-  return html`${group.map((each) => html`<${Head} key=${each.id} task=${each} />
-      <p class="glance"><${Asker} of=${each} /></p>${each.version > 1 && html`<${TakenBack} task=${each} />`}`)}
+  return html`
+    ${group.map((each) => html`<${Head} key=${each.id} task=${each} />
+      <p class="glance"><${Asker} of=${each} /></p>
+      ${each.version > 1 && html`<${TakenBack} task=${each} />`}`)}
     ${handoff && html`<${Marks} task=${task} handoff=${handoff} ids=${ids} />`}
     <${Content} task=${task} ids=${ids} onShown=${tell} />`;
 }
@@ -91,14 +102,19 @@ function sameOf(tasks) {
 /** @param {{task: ListedTask, title?: string}} props */
 function Head({ task, title = task.title }) {
   return html`<header>
-    <p><${Way} from=${task.source_agent} to=${task.target_agent} /> <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}<${Flags} of=${task.flags} /></p>
+    <p>
+      <${Way} from=${task.source_agent} to=${task.target_agent} />${" "}
+      <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}
+      <${Flags} of=${task.flags} />
+    </p>
     <h2 class="title"><${Said} of=${title} /></h2>
   </header>`;
 }
 
 const PAGE = 100;
 
-/** An approval that no longer holds: whoever gave it hasn't seen what its agent is by now. @param {{task: ListedTask}} props */
+/** An approval that no longer holds: whoever gave it hasn't seen what its agent is by now.
+ * @param {{task: ListedTask}} props */
 function TakenBack({ task }) {
   const path = `/tasks/${task.id}/events?limit=${PAGE}&after=`;
   const latest = useLive(`${path}${Math.max(0, task.version - PAGE)}`, { everyMs: 30_000, when: task.version });
@@ -106,28 +122,37 @@ function TakenBack({ task }) {
   const isBeyond = latest.data !== null && task.version > PAGE && latest.data.events.length < 2;
   const first = useLive(isBeyond ? `${path}0` : null, { everyMs: 30_000, when: task.version });
   const trail = /** @type {import("api").Trail | null} */ (isBeyond ? first.data : latest.data);
-  const [approved, undone] = (trail?.events ?? []).filter((each) => each.type === "approved" || each.type === "approval_undone").slice(-2);
+  const [approved, undone] = (trail?.events ?? [])
+    .filter((each) => each.type === "approved" || each.type === "approval_undone").slice(-2);
   if (!approved || undone?.data.reason !== "agent_changed") return null;
   const { changed_by: by, agent, fields } = /** @type {any} */ (undone.data);
-  return html`<p class="notice" role="note">It was approved by <${Said} of=${approved.principal.id} />, <${Ago} at=${approved.at} />.
-    Since then <${Said} of=${by} /> changed <a href=${address(`/agents/${agent}`)}><${Said} of=${agent} /></a>: <${Said} of=${fields.join(", ")} />.</p>`;
+  return html`<p class="notice" role="note">
+    It was approved by <${Said} of=${approved.principal.id} />, <${Ago} at=${approved.at} />.
+    Since then <${Said} of=${by} /> changed <a href=${address(`/agents/${agent}`)}><${Said} of=${agent} /></a>:${" "}
+    <${Said} of=${fields.join(", ")} />.
+  </p>`;
 }
 
 /** @param {{acts: Record<string, [string, string]>, run: Acts, isLive: boolean}} props */
 function Decide({ acts, run, isLive }) {
-  return html`<div class="row acts" role="group" aria-label="Decide">${Object.entries(acts).map(([name, [says, key]]) => html`<button key=${name} type="button" disabled=${!isLive}
-    class=${name === "approve" ? "primary" : name === "dismiss" ? "danger" : ""} title=${name === "next" ? "Approved, but never dispatched: a worker claims it by its id" : undefined}
-    onClick=${run[/** @type {keyof Acts} */ (name)]}>${says} <${Key}>${key}<//></button>`)}</div>`;
+  return html`<div class="row acts" role="group" aria-label="Decide">
+    ${Object.entries(acts).map(([name, [says, key]]) => html`<button key=${name} type="button" disabled=${!isLive}
+      class=${name === "approve" ? "primary" : name === "dismiss" ? "danger" : ""}
+      title=${name === "next" ? "Approved, but never dispatched: a worker claims it by its id" : undefined}
+      onClick=${run[/** @type {keyof Acts} */ (name)]}>${says} <${Key}>${key}<//></button>`)}
+  </div>`;
 }
 
 /** Without what only says which revision it is, and how it goes. @param {HandoffView} handoff */
 const askedOf = ({ revision: _, digest: __, status: ___, state: ____, ...asked }) => asked;
 
-/** What a handoff asks for. What is new since it was first shown is shown once the reader wants it: nobody decides on a text that
- * changed under their eyes. `title`: what stands above it. @param {{task: ListedTask, ids: string[], onShown: OnShown, title?: string,
+/** What a handoff asks for. What is new since it was first shown is shown once the reader wants it: nobody decides on a
+ * text that changed under their eyes. `title`: what stands above it.
+ * @param {{task: ListedTask, ids: string[], onShown: OnShown, title?: string,
  *   chain?: import("api").ChainView | null}} props */
 export function Content({ task, ids, onShown, title = task.title, chain = null }) {
-  const { data, problem } = useLive(`/handoffs/${task.handoff_id}`, { everyMs: 10_000, when: `${task.revision} ${task.digest}` });
+  const { data, problem } = useLive(`/handoffs/${task.handoff_id}`,
+    { everyMs: 10_000, when: `${task.revision} ${task.digest}` });
   const now = /** @type {HandoffView | null} */ (data);
   const [seen, setSeen] = useState(/** @type {HandoffView | null} */ (null));
   const [before, setBefore] = useState(/** @type {HandoffView | null} */ (null));
@@ -145,8 +170,13 @@ export function Content({ task, ids, onShown, title = task.title, chain = null }
   }, [ids.join(" "), shown]);
   return html`<div>
     <${Trouble} of=${problem} what="The handoff can't be read, so nothing is decided here." />
-    ${isChanged && html`<p class="notice" role="alert">It was changed while you read it. <button type="button" onClick=${readNow}>Read it as it is now</button></p>`}
-    ${before && seen && html`<section class="notice" aria-label="What was changed"><h3>What was changed while you read</h3>
-      <${Changes} was=${askedOf(before)} is=${askedOf(seen)} /></section>`}
-    ${seen ? html`<${Asked} handoff=${seen} title=${title} chain=${chain} isWhole />` : !problem && html`<${Loading} />`}</div>`;
+    ${isChanged && html`<p class="notice" role="alert">It was changed while you read it.${" "}
+      <button type="button" onClick=${readNow}>Read it as it is now</button></p>`}
+    ${before && seen && html`<section class="notice" aria-label="What was changed">
+      <h3>What was changed while you read</h3>
+      <${Changes} was=${askedOf(before)} is=${askedOf(seen)} />
+    </section>`}
+    ${seen ? html`<${Asked} handoff=${seen} title=${title} chain=${chain} isWhole />`
+      : !problem && html`<${Loading} />`}
+  </div>`;
 }

@@ -11,8 +11,8 @@ export const MOST = 10_000;
 /** Of so many tasks the trails are verified for one file, so many at once: each is read whole for it. */
 const MOST_VERIFIED = 500;
 const AT_ONCE = 4;
-const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "review_id", "seq", "title", "source_agent", "target_agent",
-  "priority"];
+const DECISION = ["at", "by", "verb", "detail", "reason", "task_id", "review_id", "seq", "title", "source_agent",
+  "target_agent", "priority"];
 const ENTRY = ["seq", "at", "type", "principal_kind", "principal", "fence", "data", "prev_hash", "hash", "verified"];
 
 /** One list after the other. @param {string[]} paths @param {(said: string) => void} told
@@ -55,7 +55,8 @@ async function verdictsOf(ids, verify, told) {
 async function trailOf(taskId) {
   const items = /** @type {import("api").EventView[]} */ ([]);
   for (;;) {
-    const page = /** @type {import("api").Trail} */ (await get(`/tasks/${taskId}/events?after=${items.length}&limit=100`));
+    const page = /** @type {import("api").Trail} */ (
+      await get(`/tasks/${taskId}/events?after=${items.length}&limit=100`));
     items.push(...page.events);
     if (page.events.length < 100) return { items, isWhole: true };
     if (items.length >= MOST) return { items, isWhole: false };

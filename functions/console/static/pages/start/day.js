@@ -19,16 +19,23 @@ export function Day() {
   const slots = hoursOf(stats?.items ?? [], first, HOURS);
   const [done, failed, other] = [0, 1, 2].map((at) => slots.reduce((sum, slot) => sum + (slot.of[at] ?? 0), 0));
   const says = `${told(done)} done, ${told(failed)} failed, ${told(other)} rejected or cancelled`;
-  return html`<section class="card" aria-labelledby="day"><h2 id="day">The last day</h2>
+  return html`<section class="card" aria-labelledby="day">
+    <h2 id="day">The last day</h2>
     <${Trouble} of=${problem} what="The counters can't be read." />
     ${isLoading && html`<${Loading} />`}
-    ${stats && html`<div class="charts"><${Chart} title="Ended" says=${says} slots=${slots} parts=${ENDS} />
-      <dl class="facts">${PHASES.map((phase) => html`<div key=${phase.name}><dt>${phase.title}</dt>
-        <dd>${times(stats.total[phase.name])}</dd></div>`)}</dl></div>
-    <p class="faint">Each task counts once, in the hour of its end; how long it took is of ${ended(stats.total).toLocaleString()}
-      ${" "}that ended yesterday or today (UTC). <a href=${address("/stats")}>How it goes</a>,
-      ${" "}<a href=${address("/tasks")}>the tasks of today</a>${(failed ?? 0) > 0 && html`,
-      ${" "}<a href=${address("/tasks", { state: "failed" })}>those that failed</a>`}.</p>`}</section>`;
+    ${stats && html`<div class="charts">
+        <${Chart} title="Ended" says=${says} slots=${slots} parts=${ENDS} />
+        <dl class="facts">${PHASES.map((phase) => html`<div key=${phase.name}>
+          <dt>${phase.title}</dt>
+          <dd>${times(stats.total[phase.name])}</dd>
+        </div>`)}</dl>
+      </div>
+      <p class="faint">Each task counts once, in the hour of its end; how long it took is of${" "}
+        ${ended(stats.total).toLocaleString()} that ended yesterday or today (UTC).${" "}
+        <a href=${address("/stats")}>How it goes</a>,${" "}
+        <a href=${address("/tasks")}>the tasks of today</a>${(failed ?? 0) > 0 && html`,${" "}
+        <a href=${address("/tasks", { state: "failed" })}>those that failed</a>`}.</p>`}
+  </section>`;
 }
 
 /** @param {number | undefined} count */

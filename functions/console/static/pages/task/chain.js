@@ -11,8 +11,8 @@ import { Said, State } from "../../ui/parts.js";
 /** @typedef {import("api").ChainNode} ChainNode */
 /** @typedef {{from: number, to: number}} Axis in milliseconds */
 /** `here`: the task of the page. `open`: lists and branches that the reader has opened or closed. `fits`: what the
- * reader
- * looks for, null for all. @typedef {{here: string, axis: Axis, open: ReadonlyMap<string, boolean>, isSmall: boolean,
+ * reader looks for, null for all.
+ * @typedef {{here: string, axis: Axis, open: ReadonlyMap<string, boolean>, isSmall: boolean,
  *   toggle: (id: string, isOpen: boolean) => void, fits: ((node: ChainNode) => boolean) | null}} Looks */
 
 /** A chain is folded from here on. */
@@ -38,16 +38,16 @@ export function Chain({ chain, here }) {
   if (!chain || all.length < 2) return null;
   const asked = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const isSearch = asked.length > 0 || state !== "";
-  const found = isSearch ? all.filter((node) => (!state || node.state === state)
-    && asked.every((word) => saidOf(node).includes(word))) : [];
+  const found = isSearch ? all.filter((node) =>
+    (!state || node.state === state) && asked.every((word) => saidOf(node).includes(word))) : [];
   const drawn = new Set(open.get("found") ? found : found.slice(0, FOUND));
   const fits = isSearch ? (/** @type {ChainNode} */ node) => drawn.has(node) : null;
   const axis = axisOf(all);
   const toggle = (/** @type {string} */ id, /** @type {boolean} */ isOn) => setOpen(new Map(open).set(id, isOn));
   const looks = { here, axis, open, toggle, fits, isSmall: all.length <= SMALL };
-  return html`<section class="chain" aria-labelledby="chain"><h2 id="chain">Chain <span
-    class="faint">${all.length} handoffs ·${" "}
-      ${length((axis.to - axis.from) / 1000)}${left(chain)}</span></h2>
+  return html`<section class="chain" aria-labelledby="chain">
+    <h2 id="chain">Chain <span class="faint">
+      ${all.length} handoffs · ${length((axis.to - axis.from) / 1000)}${left(chain)}</span></h2>
     ${all.length > LONG && html`<div class="row overview">
       ${overview}
       <input type="search" aria-label="Find in the chain" placeholder="Find" value=${words}
@@ -55,8 +55,10 @@ export function Chain({ chain, here }) {
       ${fits && html`<span class="faint" role="status">${found.length} of ${all.length}</span>`}
       ${drawn.size < found.length && html`<button type="button" class="quiet"
         onClick=${() => toggle("found", true)}>Show all, not the first ${FOUND} alone</button>`}</div>`}
-    <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="The chain, step by step"><${Steps}
-      of=${chain.nodes} id="" looks=${looks} /></div></section>`;
+    <div class="scroll" ref=${box} tabindex="0" role="region" aria-label="The chain, step by step">
+      <${Steps} of=${chain.nodes} id="" looks=${looks} />
+    </div>
+  </section>`;
 }
 
 /** @param {ChainNode} node */
@@ -66,8 +68,8 @@ const saidOf = (node) => [node.title, node.agent, node.target_agent ?? "anyone",
 /** @param {ChainNode[]} all @returns {Axis} */
 function axisOf(all) {
   const from = Math.min(...all.map((node) => Date.parse(node.created_at)));
-  const ends = all.map((node) => (node.ended_at ? Date.parse(node.ended_at) : isOpen(node.state) ? now.peek()
-    : Date.parse(node.created_at)));
+  const ends = all.map((node) => (node.ended_at ? Date.parse(node.ended_at)
+    : isOpen(node.state) ? now.peek() : Date.parse(node.created_at)));
   return { from, to: Math.max(from + 1000, ...ends) };
 }
 
@@ -75,13 +77,14 @@ function axisOf(all) {
  * @param {{all: ChainNode[], here: string, chosen: string, choose: (state: string) => void}} props */
 function Overview({ all, here, chosen, choose }) {
   const wide = 100 / all.length;
-  const counts = STATES.map((state) => ({ state, count: all.filter((node) =>
-    node.state === state).length })).filter((each) => each.count > 0);
-  return html`<svg class="cells" width="100%" height="16" role="img" aria-label=${counts.map((each) =>
-    `${each.count} ${stateWord(each.state)}`).join(", ")}>
-      ${all.map((node, at) => html`<rect key=${node.task_id} class=${`cell ${node.state} ${node.task_id === here ? "at"
-        : ""}`} x=${`${at * wide}%`} y=${node.task_id === here ? 0 : 3}
-        width=${`${wide * 0.85}%`} height=${node.task_id === here ? 16 : 10} />`)}</svg>
+  const counts = STATES.map((state) => ({ state, count: all.filter((node) => node.state === state).length }))
+    .filter((each) => each.count > 0);
+  return html`<svg class="cells" width="100%" height="16" role="img"
+      aria-label=${counts.map((each) => `${each.count} ${stateWord(each.state)}`).join(", ")}>
+      ${all.map((node, at) => html`<rect key=${node.task_id}
+        class=${`cell ${node.state} ${node.task_id === here ? "at" : ""}`} x=${`${at * wide}%`}
+        y=${node.task_id === here ? 0 : 3} width=${`${wide * 0.85}%`}
+        height=${node.task_id === here ? 16 : 10} />`)}</svg>
     ${counts.map(({ state, count }) => html`<button key=${state} type="button" class="quiet count-of"
       aria-pressed=${chosen === state}
       onClick=${() => choose(chosen === state ? "" : state)}>${count} ${stateWord(state)}</button>`)}`;
@@ -93,8 +96,8 @@ function Steps({ of, id, looks }) {
   const rows = of.flatMap(runOf);
   const shown = keptOf(rows, id, looks);
   return html`<ul>${shown.map((each) => (typeof each === "number"
-    ? html`<li key=${`cut ${each}`} class="cut"><button type="button" class="quiet" onClick=${() =>
-      looks.toggle(`${id} all`, true)}>${each} more</button></li>`
+    ? html`<li key=${`cut ${each}`} class="cut">
+        <button type="button" class="quiet" onClick=${() => looks.toggle(`${id} all`, true)}>${each} more</button></li>`
     : html`<${Step} key=${each.task_id} of=${each} looks=${looks} />`))}</ul>`;
 }
 
@@ -135,21 +138,25 @@ function Step({ of, looks }) {
   const branches = branchesOf(of);
   const isHere = of.task_id === here;
   const below = branches.length > 0 ? flat(branches) : [];
-  const isShown = fits !== null || (open.get(of.task_id) ?? (isSmall || isHere || below.some((node) =>
-    node.task_id === here)));
+  const isShown = fits !== null
+    || (open.get(of.task_id) ?? (isSmall || isHere || below.some((node) => node.task_id === here)));
   const title = of.hidden ? "not yours to read" : plain(of.title || of.task_id);
   return html`<li class=${`box ${of.state} ${isHere ? "here" : ""} ${of.kind}`}>
     <div class="step">
-      <div class="what">${branches.length > 0 && html`<button type="button" class="quiet fold" aria-expanded=${isShown}
-          aria-label=${`${below.length} below ${title}`} onClick=${() => toggle(of.task_id, !isShown)}>${isShown ? "▾"
-            : "▸"} ${isShown ? "" : below.length}</button>`}
-        <a href=${address(`/tasks/${of.task_id}`)} aria-current=${isHere ? "true"
-          : undefined}><${Said} of=${title} /></a>
-        <p class="how"><${State} of=${of.state} /> <span class="faint">${of.kind} · <${Said}
-          of=${of.agent ?? of.target_agent ?? "anyone"} />${spent(of)}${
-  joined(of)}${of.attempts > 1 ? ` · ${of.attempts} attempts` : ""}</span></p></div>
-      <${Bar} of=${of} axis=${axis} /></div>
-    ${isShown && branches.length > 0 && html`<${Steps} of=${branches} id=${of.task_id} looks=${looks} />`}</li>`;
+      <div class="what">
+        ${branches.length > 0 && html`<button type="button" class="quiet fold" aria-expanded=${isShown}
+          aria-label=${`${below.length} below ${title}`} onClick=${() => toggle(of.task_id, !isShown)}>
+          ${isShown ? "▾" : "▸"} ${isShown ? "" : below.length}</button>`}
+        <a href=${address(`/tasks/${of.task_id}`)} aria-current=${isHere ? "true" : undefined}>
+          <${Said} of=${title} /></a>
+        <p class="how"><${State} of=${of.state} />${" "}
+          <span class="faint">${of.kind} · <${Said} of=${of.agent ?? of.target_agent ?? "anyone"} />
+            ${spent(of)}${joined(of)}${of.attempts > 1 ? ` · ${of.attempts} attempts` : ""}</span></p>
+      </div>
+      <${Bar} of=${of} axis=${axis} />
+    </div>
+    ${isShown && branches.length > 0 && html`<${Steps} of=${branches} id=${of.task_id} looks=${looks} />`}
+  </li>`;
 }
 
 /** From its making to its end; at work from its first claim on. @param {{of: ChainNode, axis: Axis}} props */
@@ -157,11 +164,11 @@ function Bar({ of, axis }) {
   const x = (/** @type {number} */ time) => Math.max(0, (100 * (time - axis.from)) / (axis.to - axis.from));
   const [made, begun] = [Date.parse(of.created_at), of.started_at ? Date.parse(of.started_at) : null];
   const end = of.ended_at ? Date.parse(of.ended_at) : axis.to;
-  return html`<svg class="stretch" width="100%" height="14" aria-hidden="true"><rect class="ground" width="100%"
-    height="14" rx="3" />
+  return html`<svg class="stretch" width="100%" height="14" aria-hidden="true">
+    <rect class="ground" width="100%" height="14" rx="3" />
     <rect class="waited" x=${`${x(made)}%`} y="5" width=${`${Math.max(x(begun ?? end) - x(made), 0.4)}%`} height="4" />
-    ${begun !== null && html`<rect class="side" x=${`${x(begun)}%`} y="2" width=${`${Math.max(x(end) - x(begun),
-      0.6)}%`} height="10" rx="2" />`}</svg>`;
+    ${begun !== null && html`<rect class="side" x=${`${x(begun)}%`} y="2"
+      width=${`${Math.max(x(end) - x(begun), 0.6)}%`} height="10" rx="2" />`}</svg>`;
 }
 
 /** What the workflow has spent, and what is left of its budget. @param {import("api").ChainView} chain */
@@ -180,8 +187,8 @@ export function left(chain) {
 /** How many of its branches have come back. @param {ChainNode} node */
 function joined(node) {
   const branches = node.children.filter((child) => child.kind === "delegation");
-  return branches.length ? ` · ${branches.filter((child) => !isOpen(child.state)).length} of ${branches.length} back`
-    : "";
+  return branches.length
+    ? ` · ${branches.filter((child) => !isOpen(child.state)).length} of ${branches.length} back` : "";
 }
 
 /** How long it took, or has taken. @param {ChainNode} node */

@@ -27,14 +27,17 @@ async function follow(id, isOpen, stop, tell) {
   while (!stop.aborted) {
     const before = looksSoFar();
     try {
-      const path = isWhole && isOpen && !isHeard.value ? `/tasks/${id}/events/wait?after=${after}&timeout=${WAIT_SECONDS}&limit=100` : `/tasks/${id}/events?after=${after}&limit=100`;
+      const path = isWhole && isOpen && !isHeard.value
+        ? `/tasks/${id}/events/wait?after=${after}&timeout=${WAIT_SECONDS}&limit=100`
+        : `/tasks/${id}/events?after=${after}&limit=100`;
       const trail = /** @type {import("api").Trail} */ (await get(path, stop));
       if (stop.aborted) return;
       after = trail.next_after;
       if (trail.events.length > 0) tell(trail.events);
       if (trail.events.length > 0 && isWhole && !isHeard.value) lookAgain();
       isWhole = trail.events.length < 100;
-      if (isWhole && (isHeard.value || !isOpen || document.visibilityState !== "visible")) await nextLook(before, AGAIN_MS, stop);
+      if (isWhole && (isHeard.value || !isOpen || document.visibilityState !== "visible"))
+        await nextLook(before, AGAIN_MS, stop);
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof Problem)) throw error;

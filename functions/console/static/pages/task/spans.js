@@ -1,6 +1,5 @@
-/** What a task waited for, and who was at work, one after the other, as its trail tells: without a gap from its
- * first event to its
- * end or to now. The rules of baton/domain/tasks/spans.py. */
+/** What a task waited for, and who was at work, one after the other, as its trail tells: without a gap from its first
+ * event to its end or to now. The rules of baton/domain/tasks/spans.py. */
 
 /** @typedef {import("api").EventView} EventView */
 /** @typedef {"person" | "later" | "worker" | "work" | "answers" | "branches" | "callback"} Kind */
@@ -12,10 +11,9 @@ const ENDED = new Set(["done", "failed", "rejected", "cancelled"]);
 /** What is a moment, and is marked on the axis. @type {Record<string, string>} */
 export const MARKS = {
   approved: "approved", approval_given: "one approved", approval_undone: "approval taken back",
-    checkpoint_saved: "checkpoint",
-  heartbeat_lost: "worker lost", requeued: "tried again", released: "given back", question_asked: "question",
-  question_decided: "answer", question_expired: "no answer in time", approval_used: "action begun",
-    alert_raised: "alert",
+  checkpoint_saved: "checkpoint", heartbeat_lost: "worker lost", requeued: "tried again", released: "given back",
+  question_asked: "question", question_decided: "answer", question_expired: "no answer in time",
+  approval_used: "action begun", alert_raised: "alert",
 };
 
 /** @param {EventView[]} events from the first @param {number} now @returns {Span[]} */
@@ -45,21 +43,25 @@ function beginning(fields, began) {
   const span = { kind: "worker", began, ended: null, by: null, fence: 0, attempt: 0, agent: "", worker: "" };
   if (fields.state === "claimed") {
     const { agent = "", worker = "", fence = 0 } = fields.claim ?? {};
-    return { span: { ...span, kind: "work", fence: Number(fence), attempt: Number(fields.attempt ?? 0), agent,
-      worker }, due: 0 };
+    return {
+      span: { ...span, kind: "work", fence: Number(fence), attempt: Number(fields.attempt ?? 0), agent, worker },
+      due: 0,
+    };
   }
   if (fields.state === "waiting") {
     const { questions, interaction_id: outside } = fields.wait ?? {};
     return { span: { ...span, kind: questions?.length ? "answers" : outside ? "callback" : "branches" }, due: 0 };
   }
   const isAsked = fields.state === "needs";
-  return { span: { ...span, kind: isAsked ? "person" : "worker" }, due: Date.parse(fields[isAsked ? "deferred_until"
-    : "ready_at"] ?? "") || 0 };
+  return {
+    span: { ...span, kind: isAsked ? "person" : "worker" },
+    due: Date.parse(fields[isAsked ? "deferred_until" : "ready_at"] ?? "") || 0,
+  };
 }
 
 /** @param {{span: Span, due: number}} one @param {{span: Span, due: number}} other */
-const isSame = (one, other) => one.span.kind === other.span.kind && one.span.fence === other.span.fence
-  && one.due === other.due;
+const isSame = (one, other) =>
+  one.span.kind === other.span.kind && one.span.fence === other.span.fence && one.due === other.due;
 
 /** Of one that was put off, the time before it was due is by itself.
  * @param {{span: Span, due: number}} of @param {number} at @param {string} by @returns {Span[]} */

@@ -21,11 +21,17 @@ export function Trail({ id, events }) {
     setTrouble(null);
     void busy(() => verdictOf(id).then(setVerdict, setTrouble));
   };
-  return html`<section class="card" aria-labelledby="trail"><div class="head"><h2 id="trail">Trail</h2>${" "}
+  return html`<section class="card" aria-labelledby="trail">
+    <div class="head">
+      <h2 id="trail">Trail</h2>${" "}
       <button type="button" aria-disabled=${isBusy} onClick=${verify}>${isBusy ? "Reading …" : "Verify"}</button>
-      ${EXPORTS.map((form) => html`<button key=${form} type="button" aria-disabled=${isBusy} onClick=${() => save(form)}>${form.toUpperCase()}</button>`)}</div>
-    ${verdict && html`<${Verdict} of=${verdict} />`}<${Trouble} of=${trouble} />
-    <ol class="trail">${events.map((event) => html`<li key=${event.seq}><${Entry} of=${event} /></li>`)}</ol></section>`;
+      ${EXPORTS.map((form) => html`<button key=${form} type="button" aria-disabled=${isBusy}
+        onClick=${() => save(form)}>${form.toUpperCase()}</button>`)}
+    </div>
+    ${verdict && html`<${Verdict} of=${verdict} />`}
+    <${Trouble} of=${trouble} />
+    <ol class="trail">${events.map((event) => html`<li key=${event.seq}><${Entry} of=${event} /></li>`)}</ol>
+  </section>`;
 }
 
 /**
@@ -42,12 +48,17 @@ export async function verdictOf(id, cursor) {
 /** @param {{of: import("api").EventView}} props */
 function Entry({ of }) {
   const line = html`<span class="seq">${of.seq}</span> <strong>${of.type.replaceAll("_", " ")}</strong>${" "}
-    <span class="faint">by</span> <${Said} of=${of.principal.id} />${" "}<span class="faint">(${of.principal.kind}) · <${Ago} at=${of.at} /></span>`;
+    <span class="faint">by</span> <${Said} of=${of.principal.id} />${" "}
+    <span class="faint">(${of.principal.kind}) · <${Ago} at=${of.at} /></span>`;
   const { token, session, seen } = of.data;
-  const by = [token && `token ${token}`, session && `session ${session}`, typeof seen === "string" && `saw ${seen.slice(0, 12)}`].filter(Boolean).join(" · ");
+  const by = [token && `token ${token}`, session && `session ${session}`,
+    typeof seen === "string" && `saw ${seen.slice(0, 12)}`].filter(Boolean).join(" · ");
   const what = JSON.stringify(of.data, null, 2);
   if (what === "{}") return html`<p>${line}</p>`;
-  return html`<details class="data"><summary>${line}${by && html` <span class="faint">· <${Said} of=${by} /></span>`}</summary><pre tabindex="0" aria-label=${`What entry ${of.seq} set`}><${Said} of=${what} /></pre></details>`;
+  return html`<details class="data">
+    <summary>${line}${by && html` <span class="faint">· <${Said} of=${by} /></span>`}</summary>
+    <pre tabindex="0" aria-label=${`What entry ${of.seq} set`}><${Said} of=${what} /></pre>
+  </details>`;
 }
 
 /** @param {{of: import("api").TrailVerdict}} props */
@@ -55,5 +66,6 @@ function Verdict({ of }) {
   const isGood = of.intact && of.matches_task;
   return html`<p class=${isGood ? "good" : "trouble"} role="status">${isGood
     ? `✓ ${of.events} entries, each chained to the one before; the task is what they say.`
-    : `✕ ${of.problem ?? "The task isn't what its entries say."} ${of.broken_at === null ? "" : `Entry ${of.broken_at}.`}`}</p>`;
+    : `✕ ${of.problem ?? "The task isn't what its entries say."} ${
+      of.broken_at === null ? "" : `Entry ${of.broken_at}.`}`}</p>`;
 }

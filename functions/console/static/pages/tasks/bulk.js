@@ -59,14 +59,16 @@ export function Bulk({ tasks, clear }) {
     carry(waiting.map((task) => task.id));
     go("/approvals");
   };
-  return html`<div class="row many" role="group" aria-label="Marked"><strong>${tasks.length} marked</strong>
+  return html`<div class="row many" role="group" aria-label="Marked">
+    <strong>${tasks.length} marked</strong>
     <button type="button" disabled=${waiting.length === 0} onClick=${decide}>Read and approve ${waiting.length}</button>
     ${VERBS.map((verb) => {
-    const count = tasks.filter(verb.fits).length;
-    return html`<button key=${verb.name} type="button" class=${verb.danger ? "danger" : ""} disabled=${count === 0}
-      onClick=${() => offer(verb, tasks, clear)}>${verb.name} ${count}</button>`;
-  })}
-    <button type="button" class="quiet" onClick=${clear}>Unmark</button></div>`;
+      const count = tasks.filter(verb.fits).length;
+      return html`<button key=${verb.name} type="button" class=${verb.danger ? "danger" : ""} disabled=${count === 0}
+        onClick=${() => offer(verb, tasks, clear)}>${verb.name} ${count}</button>`;
+    })}
+    <button type="button" class="quiet" onClick=${clear}>Unmark</button>
+  </div>`;
 }
 
 /** @param {Verb} verb @param {ListedTask[]} tasks @param {() => void} clear */
@@ -78,8 +80,9 @@ function offer(verb, tasks, clear) {
     text: html`<p>${verb.means}</p>
       ${others > 0 && html`<p>It isn't for the state of ${others} of those marked: left as it is.</p>`}
       <ul class="falling" tabindex="0" aria-label="Which ones">${fitting.map((task) => html`<li key=${task.id}>
-        <${Said} of=${task.title || task.id} /><span class="faint">
-        ${" "}${task.target_agent ?? "anyone"} · ${stateWord(task.state)}</span></li>`)}</ul>`,
+        <${Said} of=${task.title || task.id} />
+        <span class="faint">${" "}${task.target_agent ?? "anyone"} · ${stateWord(task.state)}</span>
+      </li>`)}</ul>`,
     fields: verb.fields(),
     confirm: `${verb.name} ${fitting.length}`,
     danger: verb.danger === true,
