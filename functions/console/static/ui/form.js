@@ -1,7 +1,8 @@
 /** A form that makes or changes something: its fields, and at each what the API says against it. */
 import { html, useRef, useState } from "../lib.js";
 import { useOneKey } from "../core/again.js";
-import { parsed, Problem } from "../core/api.js";
+import { Problem } from "../core/api.js";
+import { parsed } from "../core/json.js";
 import { fromField } from "../core/time.js";
 import { Field, focusWrong, wrongAt } from "./ask.js";
 import { Trouble } from "./parts.js";

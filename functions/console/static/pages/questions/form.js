@@ -1,6 +1,6 @@
 /** What a person fills in to answer: fields of a question's kind, and the answer that they make. */
 import { html } from "../../lib.js";
-import { parsed } from "../../core/api.js";
+import { parsed } from "../../core/json.js";
 import { plain } from "../../core/said.js";
 import { Data, Said } from "../../ui/parts.js";
 
