@@ -95,9 +95,9 @@ function Sheet() {
     setTrouble(null);
   };
   return html`<${Frame} onClose=${close}>
-    <input type="text" inputmode="search" role="combobox" aria-expanded="true" aria-controls="found" aria-autocomplete="list"
-      aria-activedescendant=${choices.length > 0 ? `found-${chosen}` : undefined} aria-label="Find" autofocus
-      value=${text}
+    <input type="text" inputmode="search" role="combobox" aria-expanded="true" aria-controls="found"
+      aria-autocomplete="list" aria-activedescendant=${choices.length > 0 ? `found-${chosen}` : undefined}
+      aria-label="Find" autofocus value=${text}
       placeholder="Words, an id, an agent, a page, an action" spellcheck=${false} autocomplete="off" maxlength="200"
       onInput=${type} onKeyDown=${press} />
     <${Trouble} of=${trouble} what="It can't be opened." />

@@ -85,7 +85,8 @@ function Otherwise({ was, is, name }) {
       <${Trouble} of=${trouble} what="They can't be compared." />`;
   }
   const isSame = changesOf(found.was, found.is).length === 0;
-  return html`<p class="faint" tabindex="-1" ref=${said}>${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
+  return html`<p class="faint" tabindex="-1" ref=${said}>${name} asks ${isSame ? "the same" : "otherwise"}.</p>
+    <${Changes} ...${found} />`;
 }
 
 /** @param {any} handoff */
