@@ -141,7 +141,8 @@ function Filters({ of, query }) {
 const Deed = ({ says, by, at }) => by && html`<p class="faint">${says} by <${Said} of=${by} /> <${Ago} at=${at} /></p>`;
 
 /** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, wrong: string, latest: {current: {
- *   mark: (ids: string[], isOn: boolean) => void, then: (answers: import("./alerts/acts.js").Answers) => void}}}} props */
+ *   mark: (ids: string[], isOn: boolean) => void,
+ *   then: (answers: import("./alerts/acts.js").Answers) => void}}}} props */
 function Alert({ alert, isAt, isMarked, wrong, latest }) {
   const stay = (/** @type {Event} */ event) => event.stopPropagation();
   return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1"
