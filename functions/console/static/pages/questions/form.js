@@ -70,8 +70,10 @@ export function asksFor(of) {
   const properties = propertiesOf(of);
   return html`${of.title && html`<p><strong><${Said} of=${of.title} /></strong></p>`}
     ${of.description && html`<p><${Said} of=${of.description} /></p>`}
-    <ul>${properties.map(([name, each]) => html`<li key=${name}><${Called} property=${name} of=${each} />
-      ${each.description && html`: <${Said} of=${each.description} />`}</li>`)}</ul>
+    <ul>${properties.map(([name, each]) => html`<li key=${name}>
+      <${Called} property=${name} of=${each} />
+      ${each.description && html`: <${Said} of=${each.description} />`}
+    </li>`)}</ul>
     <${Data} of=${of} title="The form, as the agent wrote it" open=${properties.length === 0} />`;
 }
 
