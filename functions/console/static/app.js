@@ -15,12 +15,16 @@ import { SignIn } from "./ui/signin.js";
 
 /** A session has a frame of its own: nothing that one person's page holds is there for the next. */
 function App() {
-  const page = isLeaving.value ? html`<main class="signin" id="content"><p role="status">Signing out: what is on its way is sent first …</p></main>`
-    : isSignedIn.value ? html`<${Shell} key=${sessionId.value} />` : html`<${SignIn} />`;
+  const page = isLeaving.value ? html`<main class="signin" id="content">
+      <p role="status">Signing out: what is on its way is sent first …</p>
+    </main>`
+    : isSignedIn.value ? html`<${Shell} key=${sessionId.value} />`
+    : html`<${SignIn} />`;
   return html`${page}<${Asking} /><${Batches} />`;
 }
 
-/** For so long the page's file is waited for, so that it is drawn and asks with the frame, not after it; and what the frame asks. */
+/** For so long the page's file is waited for, so that it is drawn and asks with the frame, not after it; and what the
+ * frame asks. */
 const FILE_MS = 300, FRAME_MS = 2000;
 
 await begin();

@@ -1,14 +1,16 @@
 /** Every page: its address, its name, its key, its file. docs/console.md says how one is added. */
 
 /** `place` names the group in the navigation; without one a page is reached from another.
- * @typedef {{path: string, title: string, key?: string, place?: "Work" | "Build" | "Watch" | "Workspace", within?: string,
- *   load: () => Promise<{default: any}>, loaded?: any}} Page `loaded`: what its file has, once it is there */
+ * @typedef {{path: string, title: string, key?: string, place?: "Work" | "Build" | "Watch" | "Workspace",
+ *   within?: string, load: () => Promise<{default: any}>, loaded?: any}} Page
+ *   `loaded`: what its file has, once it is there */
 
 /** @type {Page[]} */
 export const PAGES = [
   { path: "/start", title: "Start", key: "s", place: "Work", load: () => import("./pages/start.js") },
   { path: "/approvals", title: "Approvals", key: "a", place: "Work", load: () => import("./pages/approvals.js") },
-  { path: "/standing-answers", title: "Standing answers", key: "y", within: "/approvals", load: () => import("./pages/standing.js") },
+  { path: "/standing-answers", title: "Standing answers", key: "y", within: "/approvals",
+    load: () => import("./pages/standing.js") },
   { path: "/tasks", title: "Tasks", key: "t", place: "Work", load: () => import("./pages/tasks.js") },
   { path: "/tasks/:id", title: "Task", within: "/tasks", load: () => import("./pages/task.js") },
   { path: "/handoffs/:id", title: "Handoff", within: "/tasks", load: () => import("./pages/handoff.js") },

@@ -1,6 +1,7 @@
 /** Requests to the API of the same origin. Nothing here knows a page. */
 import { signal } from "../lib.js";
 import { sending } from "./busy.js";
+import { parsed } from "./json.js";
 
 /** @typedef {{field: string, message: string}} FieldError */
 /** @typedef {"GET" | "POST" | "PUT" | "DELETE"} Method */
@@ -34,7 +35,8 @@ export const credentials = { session: () => null, refused: () => {} };
 const seen = new Map();
 /** A long list that changes has other pages each time: those that are asked for again stay. */
 const KEPT = 40;
-/** An answer of half a minute ago will do: what the API makes of tasks it then needn't make anew. All else is of now. */
+/** An answer of half a minute ago will do: what the API makes of tasks it then needn't make anew. All else is of
+ * now. */
 const RECENT = { "Cache-Control": "max-age=30" };
 
 /** How many reads are under way. */
@@ -55,7 +57,8 @@ export const readAnew = () => { changes += 1; };
  * @param {string} path @param {AbortSignal} [stop] @returns {Promise<Answer>} */
 export async function read(path, stop) {
   const [known, at, session] = [seen.get(path), changes, credentials.session()];
-  const headers = /** @type {Record<string, string>} */ (known ? { "If-None-Match": known.tag, ...(known.at === at ? RECENT : {}) } : {});
+  const headers = /** @type {Record<string, string>} */ (
+    known ? { "If-None-Match": known.tag, ...(known.at === at ? RECENT : {}) } : {});
   const init = { headers, ...(stop ? { signal: stop } : {}) };
   const { response, body } = await ofThisSession(session, async () => {
     reading += 1;
@@ -84,8 +87,8 @@ export async function get(path, stop, session) {
   return content(await sent("GET", path, stop ? { signal: stop } : {}, session), session);
 }
 
-/** `leaving`: sent though the page goes away. `session`: whose change it is, "" for nobody's; otherwise that of the session
- * that is there when it is asked for, also when it is sent again later.
+/** `leaving`: sent though the page goes away. `session`: whose change it is, "" for nobody's; otherwise that of the
+ * session that is there when it is asked for, also when it is sent again later.
  * @typedef {{key?: string, session?: string, leaving?: boolean, headers?: Record<string, string>,
  *   isQuiet?: boolean}} How `isQuiet`: nobody waits for it */
 
@@ -96,7 +99,9 @@ export async function change(method, path, body, how = {}) {
   const isOurs = session === credentials.session();
   const headers = /** @type {Record<string, string>} */ ({ ...how.headers, "Idempotency-Key": how.key || newKey() });
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const init = { headers, keepalive: how.leaving === true, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const init = {
+    headers, keepalive: how.leaving === true, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
   const count = (/** @type {number} */ by) => { if (!how.isQuiet) sending.value += by; };
   for (let attempt = 1; ; attempt += 1) {
     count(1);
@@ -113,9 +118,11 @@ export async function change(method, path, body, how = {}) {
   }
 }
 
-/** A change that nothing answered may have been made: unlike a read, it isn't tried again by itself. @param {unknown} error */
+/** A change that nothing answered may have been made: unlike a read, it isn't tried again by itself.
+ * @param {unknown} error */
 function unclear(error) {
-  return error instanceof Problem && error.status === 0 ? new Problem(0, { detail: error.message, code: "unclear" }) : error;
+  return error instanceof Problem && error.status === 0 ? new Problem(0, { detail: error.message, code: "unclear" })
+    : error;
 }
 
 /** @param {string} path @param {unknown} [body] @param {How} [how] */
@@ -131,8 +138,8 @@ export function forget() {
   seen.clear();
 }
 
-/** What a session has asked for is answered to nobody once it is over: what would be said or done then isn't the next person's.
- * @template T @param {string | null} session @param {() => Promise<T>} ask @returns {Promise<T>} */
+/** What a session has asked for is answered to nobody once it is over: what would be said or done then isn't the next
+ * person's. @template T @param {string | null} session @param {() => Promise<T>} ask @returns {Promise<T>} */
 async function ofThisSession(session, ask) {
   try {
     return await ask();
@@ -163,20 +170,6 @@ async function sent(method, path, init, session) {
   }
   isOnline.value = true;
   return response;
-}
-
-const LONG_NUMBER = /[:[,]\s*-?[\d.]{16}/;
-const { rawJSON } = /** @type {{rawJSON?: (text: string) => unknown}} */ (/** @type {unknown} */ (JSON));
-
-/** A number that a browser would round, such as an account of 20 digits, keeps its spelling: `JSON.stringify` writes it
- * as it came. Raises SyntaxError. @param {string} text @returns {any} */
-export function parsed(text) {
-  return JSON.parse(text, rawJSON && LONG_NUMBER.test(`:${text}`) ? /** @type {any} */ (exactly) : undefined);
-}
-
-/** @param {string} _ @param {unknown} value @param {{source?: string}} [context] */
-function exactly(_, value, { source = "" } = {}) {
-  return typeof value === "number" && source.length > 15 && String(value) !== source ? rawJSON?.(source) : value;
 }
 
 /** What ends in its middle is no answer: who asked goes on as if nothing had come. @param {Response} response */

@@ -1,5 +1,6 @@
-/** The bell: a connection that rings when something has changed. While it is heard, nothing is asked for again by itself; while
- * it isn't, for whatever reason, all is as if there were none (docs/spec/bell.md). A ring is a hint: it only makes the page look. */
+/** The bell: a connection that rings when something has changed. While it is heard, nothing is asked for again by
+ * itself; while it isn't, for whatever reason, all is as if there were none (docs/spec/bell.md). A ring is a hint: it
+ * only makes the page look. */
 import { effect, signal } from "../lib.js";
 import { calm, get, isOnline, pause, post } from "./api.js";
 import { sessionId } from "./session.js";
@@ -15,7 +16,8 @@ const LONGEST_MS = 300_000;
 /** So many failures are no accident any more. */
 const TOLD_AFTER = 3;
 const TOLD = "baton.bell-told";
-/** What tells that a person is back. What no ring tells is looked at then, and a connection that was lost in a sleep is found. */
+/** What tells that a person is back. What no ring tells is looked at then, and a connection that was lost in a sleep is
+ * found. */
 const BACK = ["visibilitychange", "focus", "online"];
 
 /** What a ring does: looks once, and so many times after it. @typedef {(following?: number) => void} Rung */
@@ -42,9 +44,13 @@ async function listenAgain(stop, rung) {
     rung();
     failures = over === "heard" ? 0 : failures + 1;
     if (over === "off") tell("This deployment has no bell: what changes is asked for every two seconds.");
-    else if (failures >= TOLD_AFTER && isOnline.value) tell("The bell isn't heard: what changes is asked for every two seconds, until it is.");
+    else if (failures >= TOLD_AFTER && isOnline.value) tell("The bell isn't heard: what changes is asked for every "
+      + "two seconds, until it is.");
     const isSilent = over === "off" || failures >= TOLD_AFTER;
-    await Promise.race([pause(over === "off" ? LONGEST_MS : Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) * (1 + Math.random())), ended(stop)]);
+    await Promise.race([
+      pause(over === "off" ? LONGEST_MS : Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) * (1 + Math.random())),
+      ended(stop),
+    ]);
     if (isSilent) await looked(stop);
     if (stop.aborted) return;
   }
@@ -56,7 +62,8 @@ function tell(words) {
   localStorage.setItem(TOLD, words);
 }
 
-/** Returns once the connection is over. @param {AbortSignal} stop @param {Rung} rung @returns {Promise<"off" | "failed" | "heard">} */
+/** Returns once the connection is over.
+ * @param {AbortSignal} stop @param {Rung} rung @returns {Promise<"off" | "failed" | "heard">} */
 async function listened(stop, rung) {
   const { url, look_seconds: everySeconds } = /** @type {import("api").BellView} */ (await get("/bell", stop));
   if (url === null) return "off";

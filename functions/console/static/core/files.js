@@ -6,7 +6,8 @@ const FORMULA = /^[\s]*[=+\-@\t\r]/;
 
 /** A quote before what looks like a formula keeps it a text. A number stays one. @param {unknown} value */
 function cell(value) {
-  const text = value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  const text = value === null || value === undefined ? ""
+    : typeof value === "object" ? JSON.stringify(value) : String(value);
   const safe = typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,14 +1,13 @@
-/** Reads that stay true: again when the bell rings, or every two seconds while it isn't heard; while the page is looked at, and more
- * seldom while nothing answers. */
+/** Reads that stay true: again when the bell rings, or every two seconds while it isn't heard; while the page is looked
+ * at, and more seldom while nothing answers. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, signal } from "../lib.js";
-import { get, pause, Problem, read, readAnew } from "./api.js";
+import { get, pause, read, readAnew } from "./api.js";
 import { isHeard, looked } from "./bell.js";
+import { loop, stir } from "./loop.js";
 
 export const EVERY_MS = 2000;
-const SLOWEST_MS = 30_000;
-/** With a bell, for what no ring tells. */
-const UNTOLD_MS = 10_000;
 
+/** @typedef {import("./api.js").Problem} Problem */
 /** `next`: where the list goes on after its items; null for its end. `isPart`: the rest is being read.
  * @template T @typedef {{items: T[], more: boolean, next: string | null, isPart?: boolean}} Items */
 /** @template T @typedef {{data: T | null, problem: Problem | null, isLoading: boolean, refresh: () => void}} Live */
@@ -31,7 +30,8 @@ function look(following) {
   looks.value += 1;
 }
 
-/** This page has changed something: it looks again at once, and with a bell once more a little later, as indexes lag. */
+/** This page has changed something: it looks again at once, and with a bell once more a little later, as indexes
+ * lag. */
 export const lookAgain = () => look(1);
 
 /** Something may have changed: it looks again, but no more often than without a bell, however often it rings.
@@ -42,8 +42,8 @@ export function rung(following = 1) {
 }
 
 /** `when`: a change of it is a reason to look again at once, at what is there now. `isUntold`: whether
- * what was read changes without a ring, so that it is asked for again with a bell as well. `isFirst`: always or never; what the
- * page begins with is asked for before anything is painted, and so before what its parts ask.
+ * what was read changes without a ring, so that it is asked for again with a bell as well. `isFirst`: always or never;
+ * what the page begins with is asked for before anything is painted, and so before what its parts ask.
  * @typedef {{everyMs?: number, when?: unknown, isUntold?: (data: any) => boolean, isFirst?: boolean}} How */
 
 /** The answer of a read, kept up to date. `path` null: nothing is asked.
@@ -52,8 +52,8 @@ export function useLive(path, how = {}) {
   return useLoop(path, path === null ? null : (stop) => read(path, stop).then((answer) => answer.body), how);
 }
 
-/** All pages of a list as one, up to `most` items. The first page is asked for each time, and is there before the others
- * when nothing was; they are asked for when it has changed, each tenth time, and once it rings no longer.
+/** All pages of a list as one, up to `most` items. The first page is asked for each time, and is there before the
+ * others when nothing was; they are asked for when it has changed, each tenth time, and once it rings no longer.
  * @template [T=any] @param {string | null} path without `limit` and `cursor` @param {How & {most?: number}} [how]
  * @returns {Live<Items<T>>} */
 export function useList(path, how = {}) {
@@ -66,7 +66,8 @@ export function useList(path, how = {}) {
     const first = await read(withPage(path, null), stop);
     const number = before.number++;
     // Not whether the answer is fresh: another part of the page may have asked for the same, and got the change first.
-    if (before.list && before.first === first.body && ((number % 10 !== 0 && !isLast) || !first.body.next_cursor)) return before.list;
+    if (before.list && before.first === first.body
+      && ((number % 10 !== 0 && !isLast) || !first.body.next_cursor)) return before.list;
     const { items, next_cursor: after } = first.body;
     if (!before.list && after && items.length > 0) show({ items, more: true, next: after, isPart: true });
     const { rest, next } = await theRest(path, after, most - items.length, stop);
@@ -77,7 +78,8 @@ export function useList(path, how = {}) {
   return useLoop(path, load, how);
 }
 
-/** @param {string | null} path @returns {{path: string | null, number: number, first: unknown, list: Items<any> | null}} */
+/** @param {string | null} path
+ * @returns {{path: string | null, number: number, first: unknown, list: Items<any> | null}} */
 const newTurn = (path) => ({ path, number: 0, first: null, list: null });
 
 /** @param {string} path @param {string | null} cursor @param {number} most @param {AbortSignal} stop */
@@ -99,9 +101,12 @@ export function withPage(path, cursor) {
 }
 
 /** @template T @param {string | null} name what is read: another one starts anew
- * @param {((stop: AbortSignal, show: (data: T) => void) => Promise<T>) | null} load `show`: of a part @param {How} how @returns {Live<T>} */
+ * @param {((stop: AbortSignal, show: (data: T) => void) => Promise<T>) | null} load `show`: of a part
+ * @param {How} how @returns {Live<T>} */
 function useLoop(name, load, how) {
-  const [state, setState] = useState(/** @type {{name: string | null, data: T | null, problem: Problem | null}} */ ({ name, data: null, problem: null }));
+  const [state, setState] = useState(
+    /** @type {{name: string | null, data: T | null, problem: Problem | null}} */
+    ({ name, data: null, problem: null }));
   const wake = useRef({ count: 0, tell: () => {} });
   const round = looks.value;
   const when = useRef(how.when);
@@ -116,74 +121,35 @@ function useLoop(name, load, how) {
   useStart(() => {
     if (load === null) return undefined;
     const stop = new AbortController();
-    void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake.current, (data) => isUntold.current?.(data) === true, (data, problem) => {
-      setState((before) => {
-        const kept = before.name === name ? before.data : null;
-        // No network with something to show is told by the frame, once for all.
-        if (problem) return { name, data: problem.status === 404 ? null : kept, problem: problem.status === 0 && kept !== null ? null : problem };
-        return before.name === name && before.data === data && !before.problem ? before : { name, data, problem: null };
+    void loop(load, stop.signal, how.everyMs ?? EVERY_MS, wake.current, (data) => isUntold.current?.(data) === true,
+      (data, problem) => {
+        setState((before) => {
+          const kept = before.name === name ? before.data : null;
+          // No network with something to show is told by the frame, once for all.
+          if (problem) return {
+            name,
+            data: problem.status === 404 ? null : kept,
+            problem: problem.status === 0 && kept !== null ? null : problem,
+          };
+          return before.name === name && before.data === data && !before.problem ? before
+            : { name, data, problem: null };
+        });
       });
-    });
     return () => stop.abort();
   }, [name]);
   const isOurs = state.name === name;
   const data = isOurs ? state.data : null;
   const problem = isOurs ? state.problem : null;
-  return { data, problem, isLoading: load !== null && data === null && problem === null, refresh: () => stir(wake.current) };
-}
-
-/** Counts the reasons to look again, as one may come while the answer is under way. @typedef {{count: number, tell: () => void}} Wake */
-
-/** @param {Wake} wake */
-function stir(wake) {
-  wake.count += 1;
-  wake.tell();
-}
-
-/** @template T @param {(stop: AbortSignal, show: (data: T) => void) => Promise<T>} load @param {AbortSignal} stop
- * @param {number} everyMs
- * @param {Wake} wake @param {(data: T) => boolean} isUntold @param {(data: T | null, problem: Problem | null) => void} tell */
-async function loop(load, stop, everyMs, wake, isUntold, tell) {
-  let wait = everyMs;
-  let untold = true;
-  while (!stop.aborted) {
-    const count = wake.count;
-    try {
-      const data = await load(stop, (part) => { if (!stop.aborted) tell(part, null); });
-      tell(data, null);
-      [wait, untold] = [everyMs, isUntold(data)];
-    } catch (error) {
-      if (stop.aborted) return;
-      if (!(error instanceof Problem)) throw error;
-      tell(null, error);
-      untold = true;
-      wait = Math.min(SLOWEST_MS, Math.max(2 * wait, 1000 * (error.retryAfter ?? 0)));
-    }
-    if (count !== wake.count && wait === everyMs) continue;
-    await Promise.race([again(wait, untold), new Promise((/** @type {(_: void) => void} */ done) => { wake.tell = done; }), mended(wait > everyMs)]);
-    await looked(stop);
-  }
-}
-
-/** Until the network is back, where that is what a read waits for. @param {boolean} isAway @returns {Promise<void>} */
-function mended(isAway) {
-  if (!isAway) return new Promise(() => {});
-  return new Promise((done) => {
-    addEventListener("online", () => done(), { once: true });
-  });
-}
-
-/** Until what was read is asked for again, though nothing has rung. @param {number} wait @param {boolean} isUntold @returns {Promise<void>} */
-function again(wait, isUntold) {
-  if (!isHeard.value) return pause(wait);
-  return isUntold ? pause(Math.max(wait, UNTOLD_MS)) : new Promise(() => {});
+  return {
+    data, problem, isLoading: load !== null && data === null && problem === null, refresh: () => stir(wake.current),
+  };
 }
 
 /** How often the page has looked so far: for `nextLook`, known before what it waits with is read. */
 export const looksSoFar = () => looks.peek();
 
-/** Until what grows is read on: at the page's next look, or without a bell after a while; and until the page is looked at.
- * @param {number} before looks @param {number} milliseconds @param {AbortSignal} stop
+/** Until what grows is read on: at the page's next look, or without a bell after a while; and until the page is looked
+ * at. @param {number} before looks @param {number} milliseconds @param {AbortSignal} stop
  * @param {boolean} [isForAll] also of a page that nobody sees, while it hears the bell */
 export async function nextLook(before, milliseconds, stop, isForAll = false) {
   let end = () => {};

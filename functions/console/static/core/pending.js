@@ -1,5 +1,6 @@
-/** Decisions on their way. What the API can't take back waits three seconds before it is sent; who leaves the page or signs out
- * sends it. A decision belongs to who made it: it goes in the name of the session that it was made in, or it is said to be lost. */
+/** Decisions on their way. What the API can't take back waits three seconds before it is sent; who leaves the page or
+ * signs out sends it. A decision belongs to who made it: it goes in the name of the session that it was made in, or it
+ * is said to be lost. */
 import { signal } from "../lib.js";
 import { credentials, newKey, pause } from "./api.js";
 import { onSignOut } from "./session.js";
@@ -40,7 +41,8 @@ onSignOut(async (id) => {
 
 const unanswered = () => [...sending.values()].map((text) => `Sent, and not answered: “${text}”. Look how it is.`);
 
-/** A decision that is sent at once. @template T @param {string} text what it is, to a person @param {Promise<T>} answer @returns {Promise<T>} */
+/** A decision that is sent at once.
+ * @template T @param {string} text what it is, to a person @param {Promise<T>} answer @returns {Promise<T>} */
 export function underWay(text, answer) {
   sending.set(answer, text);
   return answer.finally(() => sending.delete(answer));

@@ -11,10 +11,11 @@ const EACH = new RegExp(HIDDEN, "gu");
 /** @type {Record<string, string>} */
 const NAMES = {
   "00AD": "soft hyphen", "061C": "Arabic letter mark", "200B": "zero-width space", "200C": "zero-width non-joiner",
-  "200D": "zero-width joiner", "200E": "left-to-right mark", "200F": "right-to-left mark", "202A": "left-to-right embedding",
-  "202B": "right-to-left embedding", "202C": "pop directional formatting", "202D": "left-to-right override",
-  "202E": "right-to-left override", "2060": "word joiner", "2066": "left-to-right isolate", "2067": "right-to-left isolate",
-  "2068": "first strong isolate", "2069": "pop directional isolate", "FEFF": "byte order mark", "001B": "escape", "0000": "null",
+  "200D": "zero-width joiner", "200E": "left-to-right mark", "200F": "right-to-left mark",
+  "202A": "left-to-right embedding", "202B": "right-to-left embedding", "202C": "pop directional formatting",
+  "202D": "left-to-right override", "202E": "right-to-left override", "2060": "word joiner",
+  "2066": "left-to-right isolate", "2067": "right-to-left isolate", "2068": "first strong isolate",
+  "2069": "pop directional isolate", "FEFF": "byte order mark", "001B": "escape", "0000": "null",
 };
 
 /** @typedef {{text: string} | {code: string, name: string}} Piece */

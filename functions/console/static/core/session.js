@@ -7,7 +7,6 @@ import { lastUsed, pin, pinned, session as kept, sessionOf, share, unshare, use 
 import { reader } from "./whose.js";
 
 /** @typedef {import("./sessions.js").Session} Session */
-/** Whom a link signs in. @typedef {{code: string, who: string, workspace: string}} Offer */
 /** What a part of the page does when a session ends: it forgets what it holds of it, and returns what is lost by that,
  * as sentences. `id`: the session's while it is still good, for what must be sent before; null once it is over.
  * @typedef {(id: string | null) => string[] | Promise<string[]> | void} Ending */
@@ -98,22 +97,9 @@ export async function signIn(token) {
   opened(await change("POST", "/sessions", {}, { session: "", headers: { ...NEW, Authorization: `Bearer ${token}` } }));
 }
 
-/** The one-use code of a link, such as the command line makes: out of the address at once. @returns {string | null} */
-export function codeFromAddress() {
-  const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1] ?? null;
-  if (code) leadTo("#/");
-  return code;
-}
-
-/** Whom a code would sign in. It isn't used up by that. @param {string} code @returns {Promise<Offer>} */
-export async function lookAt(code) {
-  const { principal } = await change("POST", "/sessions/redeem", { code, look: true }, { session: "" });
-  return { code, who: principal.id, workspace: principal.workspace };
-}
-
 /** Signs this tab in by a code: whose it was before stays signed in elsewhere. Who is here already goes on, and leaves
  * the code as it was. Throws where something was lost by the change: it is told before, and the code is still good.
- * @param {Offer} offer */
+ * @param {import("./offers.js").Offer} offer */
 export async function redeem(offer) {
   const there = sessionOf(offer);
   await leave();

@@ -9,8 +9,8 @@ const FIRST_MS = 1000;
 
 /** @template T @typedef {{path: string | null, data: T | null, problem: Problem | null}} Found */
 
-/** As `useLive`, of what is dear to read: a ring, or without a bell the time, makes it look again after `everyMs` at the
- * earliest. @template [T=any] @param {string} path @param {number} everyMs */
+/** As `useLive`, of what is dear to read: a ring, or without a bell the time, makes it look again after `everyMs` at
+ * the earliest. @template [T=any] @param {string} path @param {number} everyMs */
 export function useSlow(path, everyMs) {
   const [found, setFound] = useState(/** @type {Found<T>} */ ({ path: null, data: null, problem: null }));
   useLayoutEffect(() => {

@@ -3,7 +3,9 @@ import { signal } from "../lib.js";
 import { Problem } from "./api.js";
 import { isLeaving, isSignedIn, lost, onSignOut } from "./session.js";
 
-/** @typedef {{id: number, text: string, kind: "done" | "failed", until: number, undo: (() => unknown) | null, hint: string}} Toast */
+/** @typedef {{id: number, text: string, kind: "done" | "failed", until: number, undo: (() => unknown) | null,
+ *   hint: string}} Toast */
+/** @typedef {{seconds?: number, undo?: (() => unknown) | null, kind?: "done" | "failed", hint?: string}} How */
 
 /** @type {import("../vendor/signals.js").Signal<Toast[]>} */
 export const toasts = signal([]);
@@ -13,23 +15,28 @@ let last = 0;
 
 onSignOut(() => { toasts.value = []; });
 
-/** Those with a way back stay while there is one, however many they are. @param {string} text @param {{seconds?: number, undo?: (() => unknown) | null, kind?: "done" | "failed", hint?: string}} [how]
- * @returns {number} its id */
+/** Those with a way back stay while there is one, however many they are.
+ * @param {string} text @param {How} [how] @returns {number} its id */
 export function toast(text, how = {}) {
   const id = (last += 1);
   if (!isSignedIn.value || isLeaving.value) return id;
   const seconds = how.seconds ?? 4;
-  const made = { id, text, kind: how.kind ?? "done", until: Date.now() + seconds * 1000, undo: how.undo ?? null, hint: how.hint ?? "" };
+  const made = {
+    id, text, kind: how.kind ?? "done", until: Date.now() + seconds * 1000,
+    undo: how.undo ?? null, hint: how.hint ?? "",
+  };
   const others = toasts.value.filter((each) => !each.undo).slice(1 - MOST);
   toasts.value = [...toasts.value.filter((each) => each.undo || others.includes(each)), made];
   setTimeout(() => drop(id), seconds * 1000);
   return id;
 }
 
-/** Whether a change was made that nothing answered isn't known: nobody is told that it wasn't. @param {unknown} error */
+/** Whether a change was made that nothing answered isn't known: nobody is told that it wasn't.
+ * @param {unknown} error */
 export const isUnknown = (error) => error instanceof Problem && error.code === "unclear";
 
-/** Who is about to sign out reads it there. @param {string} what wasn't done, in words @param {unknown} error @param {string} [about] what it was about */
+/** Who is about to sign out reads it there.
+ * @param {string} what wasn't done, in words @param {unknown} error @param {string} [about] what it was about */
 export function failed(what, error, about = "") {
   const hint = error instanceof Problem ? advice(error) : "";
   const said = isUnknown(error) ? `${about && `${about}: `}${UNKNOWN}` : what;
@@ -80,6 +87,7 @@ const ADVICE = {
 
 /** What to do about a refusal. @param {Problem} problem */
 export function advice(problem) {
-  const noRight = problem.status === 403 ? "You don't have the right to it; who manages the workspace can give it." : "";
+  const noRight = problem.status === 403 ? "You don't have the right to it; who manages the workspace can give it."
+    : "";
   return ADVICE[problem.code] ?? noRight;
 }

@@ -1,4 +1,5 @@
-/** What one has typed, over the end of a session: for the same person alone, and in memory, never in the browser's storage. */
+/** What one has typed, over the end of a session: for the same person alone, and in memory, never in the browser's
+ * storage. */
 import { useEffect, useRef, useState } from "../lib.js";
 import { place } from "./router.js";
 import { onSignIn, onSignOut } from "./session.js";
@@ -18,8 +19,8 @@ onSignOut(() => {
 onSignIn((isSame) => { if (!isSame) kept.clear(); });
 
 /** What was typed here before the session ended; undefined for nothing. Kept again when the next one ends.
- * @template T @param {string} name of the field on its page @param {() => T | undefined} read what is typed now: undefined while
- * it is as it was @returns {T | undefined} */
+ * @template T @param {string} name of the field on its page @param {() => T | undefined} read what is typed now:
+ * undefined while it is as it was @returns {T | undefined} */
 export function useTyped(name, read) {
   const [key] = useState(() => `${place.value.path} ${name}`);
   const [typed] = useState(() => /** @type {T | undefined} */ (kept.get(key)));

@@ -96,7 +96,10 @@ export default function Alerts({ query }) {
   };
   const last = Math.max(most, index + 1 + DRAWN / 2);
   const shown = `${alerts.length}${fit.length < all.length ? ` of ${all.length}` : ""} shown`;
-  return html`<div class="head"><h1>Alerts</h1>${data && html`<span class="faint" role="status">${shown}</span>`}</div>
+  return html`<div class="head">
+      <h1>Alerts</h1>
+      ${data && html`<span class="faint" role="status">${shown}</span>`}
+    </div>
     <${Views} label="Which" of=${Object.keys(LISTS).map((each) => ({
     name: each,
     href: address("/alerts", { ...query, alert: null, state: each === "open" ? null : each }),
@@ -105,22 +108,30 @@ export default function Alerts({ query }) {
     <${Filters} of=${all} query=${query} />
     <div class="row acts">
       ${BULK.map(([verb, name, key]) => html`<button key=${verb} type="button" disabled=${meant.length === 0}
-        onClick=${act(verb)}>${name}${chosen.length > 0 ? ` ${chosen.length}` : ""} <${Key}>${key}<//></button>`)}
+        onClick=${act(verb)}>
+        ${name}${chosen.length > 0 ? ` ${chosen.length}` : ""} <${Key}>${key}<//>
+      </button>`)}
       <button type="button" class="quiet" disabled=${alerts.length === 0}
         onClick=${() => mark(alerts.map((alert) => alert.id), chosen.length === 0)}>
-        ${chosen.length > 0 ? "Mark none" : "Mark all"}</button>
+        ${chosen.length > 0 ? "Mark none" : "Mark all"}
+      </button>
     </div>
     <${Trouble} of=${problem} what="The list can't be read." />
     <${Trouble} of=${linked.problem} what="The alert of the address can't be read." />
     ${isLoading || (data?.isPart && alerts.length === 0) ? html`<${Loading} />`
-    : alerts.length > 0 ? html`<ul class="cards alerts">
-        ${alerts.slice(0, last).map(draw)}</ul>
-      ${alerts.length > last && html`<p><button type="button" onClick=${() => setMost(last + 4 * DRAWN)}>
-        Show more of the other ${alerts.length - last}</button></p>`}
+    : alerts.length > 0 ? html`<ul class="cards alerts">${alerts.slice(0, last).map(draw)}</ul>
+      ${alerts.length > last && html`<p>
+        <button type="button" onClick=${() => setMost(last + 4 * DRAWN)}>
+          Show more of the other ${alerts.length - last}
+        </button>
+      </p>`}
       ${data?.more && html`<p class="faint">There are more: these are the newest ${all.length}.</p>`}`
     : !problem && html`<${Empty} title=${all.length > 0 ? "None fits" : NONE[state] ?? "There is none"}>
-      <p>Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and
-        ${" "}services raise their own.</p><//>`}`;
+        <p>
+          Baton raises an alert where work waits too long, comes back too often or can't be delivered. Agents and
+          ${" "}services raise their own.
+        </p>
+      <//>`}`;
 }
 
 /** @param {{of: AlertView[], query: Record<string, string>}} props */
@@ -130,10 +141,14 @@ function Filters({ of, query }) {
     setQuery({ [name]: /** @type {HTMLSelectElement} */ (currentTarget).value, alert: null });
   };
   return html`<div class="filters" role="search">
-    <label>Severity <select onChange=${set("severity")}><option value="">any</option>${URGENCY.map((each) => html`
-      <option value=${each} selected=${each === query.severity}>${each}</option>`)}</select></label>
-    <label>Kind <select onChange=${set("kind")}><option value="">any</option>${kinds.map((each) => html`
-      <option value=${each} selected=${each === query.kind}>${spelled(each)}</option>`)}</select></label>
+    <label>Severity <select onChange=${set("severity")}>
+      <option value="">any</option>
+      ${URGENCY.map((each) => html`<option value=${each} selected=${each === query.severity}>${each}</option>`)}
+    </select></label>
+    <label>Kind <select onChange=${set("kind")}>
+      <option value="">any</option>
+      ${kinds.map((each) => html`<option value=${each} selected=${each === query.kind}>${spelled(each)}</option>`)}
+    </select></label>
   </div>`;
 }
 
@@ -141,24 +156,31 @@ function Filters({ of, query }) {
 const Deed = ({ says, by, at }) => by && html`<p class="faint">${says} by <${Said} of=${by} /> <${Ago} at=${at} /></p>`;
 
 /** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, wrong: string, latest: {current: {
- *   mark: (ids: string[], isOn: boolean) => void, then: (answers: import("./alerts/acts.js").Answers) => void}}}} props */
+ *   mark: (ids: string[], isOn: boolean) => void,
+ *   then: (answers: import("./alerts/acts.js").Answers) => void}}}} props */
 function Alert({ alert, isAt, isMarked, wrong, latest }) {
   const stay = (/** @type {Event} */ event) => event.stopPropagation();
   return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1"
     aria-current=${isAt ? "true" : undefined} onClick=${() => setQuery({ alert: alert.id })}>
-    <p class="row"><input type="checkbox" checked=${isMarked} aria-label=${`Mark: ${alert.message.slice(0, 80)}`}
+    <p class="row">
+      <input type="checkbox" checked=${isMarked} aria-label=${`Mark: ${alert.message.slice(0, 80)}`}
         onClick=${stay} onChange=${() => latest.current.mark([alert.id], !isMarked)} />
       <span class=${`severity ${alert.severity}`}>
-        <span aria-hidden="true">${MARKS[alert.severity]}</span>${" "}${alert.severity}</span>
+        <span aria-hidden="true">${MARKS[alert.severity]}</span>${" "}${alert.severity}
+      </span>
       <strong><${Said} of=${spelled(alert.kind)} /></strong>
-      <span class="faint"><${Ago} at=${alert.raised_at} /> · <${Said} of=${alert.raised_by} /></span></p>
+      <span class="faint"><${Ago} at=${alert.raised_at} /> · <${Said} of=${alert.raised_by} /></span>
+    </p>
     <${Said} of=${alert.message} block />
     ${alert.note && html`<p class="faint">Note: <${Said} of=${alert.note} /></p>`}
     <${Deed} says="Acknowledged" by=${alert.acknowledged_by} at=${alert.acknowledged_at} />
     <${Deed} says="Resolved" by=${alert.resolved_by} at=${alert.resolved_at} />
     ${isSnoozed(alert) && html`<${Deed} says="Snoozed" by=${alert.snoozed_by} at=${alert.snoozed_at} />
-      <p class="faint">It is back <${Ago} at=${alert.snoozed_until} />${" "}
-        <button type="button" onClick=${() => wake([alert], latest.current.then)}>Bring it back</button></p>`}
+      <p class="faint">
+        It is back <${Ago} at=${alert.snoozed_until} />${" "}
+        <button type="button" onClick=${() => wake([alert], latest.current.then)}>Bring it back</button>
+      </p>`}
     ${wrong && html`<p class="wrong" role="alert"><${Said} of=${wrong} /></p>`}
-    ${alert.task_id && html`<p><a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a></p>`}</li>`;
+    ${alert.task_id && html`<p><a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a></p>`}
+  </li>`;
 }

@@ -37,17 +37,38 @@ function Begin() {
       setSending(false);
     }
   };
-  return html`<section class="card" aria-labelledby="new"><h2 id="new">A new conversation</h2><form onSubmit=${begin}>
-    <${Field} of=${{ name: "agent", label: "With", type: "select", required: true, options: agents.map((agent) => [agent.slug, `${agent.name || agent.slug}${agent.runtime === "run" ? "" : " (a worker answers)"}`]) }} />
-    <${Field} of=${{ name: "message", label: "Message", type: "textarea", required: true }} />
-    <${Field} of=${{ name: "max_tokens", label: "At most so many tokens", type: "number", min: "1" }} />
-    <${Field} of=${{ name: "max_model_calls", label: "At most so many model calls", type: "number", min: "1", hint: "Both hold for the whole conversation, its handoffs included." }} />
-    <${Trouble} of=${trouble} what="It wasn't begun." />
-    <div class="row end"><button type="submit" class="primary" disabled=${agents.length === 0} aria-disabled=${isSending}>${isSending ? "Sending …" : "Begin"}</button></div></form></section>`;
+  return html`<section class="card" aria-labelledby="new">
+    <h2 id="new">A new conversation</h2>
+    <form onSubmit=${begin}>
+      <${Field} of=${{
+    name: "agent", label: "With", type: "select", required: true,
+    options: agents.map((agent) => [
+      agent.slug,
+      `${agent.name || agent.slug}${agent.runtime === "run" ? "" : " (a worker answers)"}`,
+    ]),
+  }} />
+      <${Field} of=${{ name: "message", label: "Message", type: "textarea", required: true }} />
+      <${Field} of=${{ name: "max_tokens", label: "At most so many tokens", type: "number", min: "1" }} />
+      <${Field} of=${{
+    name: "max_model_calls", label: "At most so many model calls", type: "number", min: "1",
+    hint: "Both hold for the whole conversation, its handoffs included.",
+  }} />
+      <${Trouble} of=${trouble} what="It wasn't begun." />
+      <div class="row end">
+        <button type="submit" class="primary" disabled=${agents.length === 0} aria-disabled=${isSending}>
+          ${isSending ? "Sending …" : "Begin"}
+        </button>
+      </div>
+    </form>
+  </section>`;
 }
 
 /** @param {FormData} form */
 function asked(form) {
-  const limits = ["max_tokens", "max_model_calls"].map((name) => [name, Number(form.get(name))]).filter(([, most]) => Number(most) > 0);
-  return { agent: String(form.get("agent")), message: String(form.get("message")), ...(limits.length > 0 && { budget: Object.fromEntries(limits) }) };
+  const limits = ["max_tokens", "max_model_calls"].map((name) => [name, Number(form.get(name))])
+    .filter(([, most]) => Number(most) > 0);
+  return {
+    agent: String(form.get("agent")), message: String(form.get("message")),
+    ...(limits.length > 0 && { budget: Object.fromEntries(limits) }),
+  };
 }

@@ -17,7 +17,8 @@ export default function Conversation({ params }) {
   const isOpen = useRef(true);
   const messages = useMessages(id, () => isOpen.current);
   const when = messages.length;
-  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`, { when, isUntold: (talk) => talk.state === "open" });
+  const { data, problem, isLoading } = useLive(`/conversations/${encodeURIComponent(id)}`,
+    { when, isUntold: (talk) => talk.state === "open" });
   const { data: chain } = useLive(`/workflows/${encodeURIComponent(id)}/chain`, { everyMs: 5000, when });
   const talk = /** @type {import("api").ConversationView | null} */ (data);
   isOpen.current = talk?.state !== "idle";
@@ -25,14 +26,28 @@ export default function Conversation({ params }) {
   const end = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [shown.length]);
   if (isLoading) return html`<h1>Conversation</h1><${Loading} />`;
-  if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation"><p><a href=${address("/chat")}>Begin one</a></p><//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} what="It can't be read." />`;
+  if (!talk) return problem?.status === 404 ? html`<${Empty} isPage title="There is no such conversation">
+      <p><a href=${address("/chat")}>Begin one</a></p>
+    <//>` : html`<h1>Conversation</h1><${Trouble} of=${problem} what="It can't be read." />`;
   const isBusy = talk.state === "open";
-  return html`<article class="talk"><header><h1 class="title">With <${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} /></h1>
-      <p class="row"><${TalkState} of=${talk.state} />
-        <span class="faint">${talk.tasks.length === 1 ? "one task" : `${talk.tasks.length} tasks`}${chain ? left(/** @type {any} */ (chain)) : ""}</span></p></header>
+  return html`<article class="talk">
+    <header>
+      <h1 class="title">With <${Said} of=${talk.agent_name ?? talk.agent ?? "anyone"} /></h1>
+      <p class="row">
+        <${TalkState} of=${talk.state} />
+        <span class="faint">
+          ${talk.tasks.length === 1 ? "one task" : `${talk.tasks.length} tasks`}
+          ${chain ? left(/** @type {any} */ (chain)) : ""}
+        </span>
+      </p>
+    </header>
     <${Trouble} of=${problem} />
-    <div class="messages" role="log" aria-label="Messages" tabindex="0"><${Blocks} of=${blocks(shown, talk.tasks)} /><div ref=${end}></div></div>
-    <${Composer} id=${id} isBusy=${isBusy} /></article>`;
+    <div class="messages" role="log" aria-label="Messages" tabindex="0">
+      <${Blocks} of=${blocks(shown, talk.tasks)} />
+      <div ref=${end}></div>
+    </div>
+    <${Composer} id=${id} isBusy=${isBusy} />
+  </article>`;
 }
 
 /** @param {{id: string, isBusy: boolean}} props */
@@ -43,7 +58,8 @@ function Composer({ id, isBusy }) {
   const [isSending, setSending] = useState(false);
   const send = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    const message = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("message") ?? "").trim();
+    const message = String(
+      new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("message") ?? "").trim();
     if (!message) return;
     setSending(true);
     setTrouble(null);
@@ -57,8 +73,15 @@ function Composer({ id, isBusy }) {
     }
     setSending(false);
   };
-  return html`<form ref=${form} class="composer" onSubmit=${send}><${Field} of=${{ name: "message",
-      label: "Your message", type: "textarea", required: true, hint: "Ctrl and Enter send it." }} />
+  return html`<form ref=${form} class="composer" onSubmit=${send}>
+    <${Field} of=${{
+    name: "message", label: "Your message", type: "textarea", required: true, hint: "Ctrl and Enter send it.",
+  }} />
     <${Trouble} of=${trouble} what="It wasn't sent." />
-    <div class="row end"><button type="submit" class="primary" disabled=${isSending || isBusy}>${isBusy ? "Being answered …" : isSending ? "Sending …" : "Send"}</button></div></form>`;
+    <div class="row end">
+      <button type="submit" class="primary" disabled=${isSending || isBusy}>
+        ${isBusy ? "Being answered …" : isSending ? "Sending …" : "Send"}
+      </button>
+    </div>
+  </form>`;
 }

@@ -28,7 +28,8 @@ export default function Search({ query }) {
       <${Choice} name="priority" label="Priority" of=${["P0", "P1", "P2"]} chosen=${query.priority} />
       <${Choice} name="kind" label="Kind" of=${KINDS} chosen=${query.kind} />
       <label>Since <input type="date" name="since" defaultValue=${(query.since ?? "").slice(0, 10)} /></label>
-      <button type="submit">Search</button></form>
+      <button type="submit">Search</button>
+    </form>
     <${Results} query=${query} />`;
 }
 
@@ -36,7 +37,8 @@ export default function Search({ query }) {
  *   say?: (each: string) => string}} props */
 function Choice({ name, label, of, chosen, say = (each) => each }) {
   const known = chosen && !of.includes(chosen) ? [...of, chosen] : of;
-  return html`<label>${label} <select name=${name}><option value="">any</option>
+  return html`<label>${label} <select name=${name}>
+    <option value="">any</option>
     ${known.map((each) => html`<option value=${each} selected=${each === chosen}>${say(each)}</option>`)}
   </select></label>`;
 }

@@ -15,9 +15,12 @@ export default function StandingAnswers() {
     <ul class="cards">${items.map((each) => html`<${One} key=${each.id} of=${each} />`)}</ul>
     ${data?.more && html`<p class="faint">There are more: these are the first ${items.length}.</p>`}
     ${isLoading && html`<${Loading} />`}
-    ${data && items.length === 0 && html`<${Empty} title="Nothing is approved by itself"><p>Who approves an action can
-      say that it holds for later as well: for the same arguments, or for the tool. It stands here until it ends.</p>
-      <//>`}`;
+    ${data && items.length === 0 && html`<${Empty} title="Nothing is approved by itself">
+      <p>
+        Who approves an action can say that it holds for later as well: for the same arguments, or for the tool. It
+        stands here until it ends.
+      </p>
+    <//>`}`;
 }
 
 /** @param {{of: StandingAnswer}} props */
@@ -25,12 +28,19 @@ function One({ of }) {
   const unused = of.used - of.begun;
   const question = address("/approvals", { question: of.question_id, of: of.task_id });
   return html`<li class="card">
-    <p class="row"><span class="state needs">${of.digest ? "these arguments" : "any arguments"}</span>
-      <code><${Said} of=${of.tool} /></code> of <strong><${Said} of=${of.agent} /></strong></p>
-    <p>used ${of.used} of ${of.times} times${unused > 0 && `, of which ${unused} weren't begun yet`} · ends in${" "}
-      <${Left} at=${of.until} /></p>
-    <p class="faint">by <${Said} of=${of.by} />, <${Ago} at=${of.since} />,${" "}
-      in <a href=${question}>answer to this</a> · <${Id} of=${of.id} /></p>
+    <p class="row">
+      <span class="state needs">${of.digest ? "these arguments" : "any arguments"}</span>
+      <code><${Said} of=${of.tool} /></code> of <strong><${Said} of=${of.agent} /></strong>
+    </p>
+    <p>
+      used ${of.used} of ${of.times} times${unused > 0 && `, of which ${unused} weren't begun yet`} · ends in${" "}
+      <${Left} at=${of.until} />
+    </p>
+    <p class="faint">
+      by <${Said} of=${of.by} />, <${Ago} at=${of.since} />,${" "}
+      in <a href=${question}>answer to this</a> · <${Id} of=${of.id} />
+    </p>
     ${of.digest && html`<${Data} of=${of.arguments} title="Arguments" open />`}
-    <div class="row"><button type="button" class="danger" onClick=${() => endStanding(of)}>Revoke</button></div></li>`;
+    <div class="row"><button type="button" class="danger" onClick=${() => endStanding(of)}>Revoke</button></div>
+  </li>`;
 }

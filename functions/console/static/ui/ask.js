@@ -10,10 +10,10 @@ import { Hidden, Said, Trouble } from "./parts.js";
  * @typedef {{name: string, label: any, at?: string, type?: string, value?: string, required?: boolean, hint?: any,
  *   min?: string, max?: string, step?: string, rows?: number, isCode?: boolean, wrong?: string | undefined,
  *   options?: [string, any][]}} FieldOf */
-/** `run` may throw: what it throws is shown, and the fields stay as they are. `keep`: what the button says that does nothing.
- * `isOfNobody`: it is asked whoever is signed in, and stays when a session ends.
- * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, keep?: string, danger?: boolean, isOfNobody?: boolean,
- *   run: (values: Record<string, string>) => unknown}} Question */
+/** `run` may throw: what it throws is shown, and the fields stay as they are. `keep`: what the button says that does
+ * nothing. `isOfNobody`: it is asked whoever is signed in, and stays when a session ends.
+ * @typedef {{title: string, text?: any, fields?: FieldOf[], confirm: string, keep?: string, danger?: boolean,
+ *   isOfNobody?: boolean, run: (values: Record<string, string>) => unknown}} Question */
 
 /** The one that was asked last is in front. @type {import("../vendor/signals.js").Signal<Question[]>} */
 const asked = signal([]);
@@ -75,7 +75,9 @@ function Dialog({ of, onEnd }) {
       <${Trouble} of=${trouble} />
       <div class="row end">
         <button type="button" onClick=${onEnd}>${of.keep ?? "Keep as it is"}</button>
-        <button type="submit" class=${of.danger ? "danger" : "primary"} aria-disabled=${isBusy}>${isBusy ? "Working …" : of.confirm}</button>
+        <button type="submit" class=${of.danger ? "danger" : "primary"} aria-disabled=${isBusy}>
+          ${isBusy ? "Working …" : of.confirm}
+        </button>
       </div>
     </form>
   </dialog>`;
@@ -100,16 +102,28 @@ export function wrongAt(trouble, { name, at = name }) {
   return said.join("; ") || undefined;
 }
 
-/** A labelled field of a form. What is typed outlives the session, a secret doesn't. @param {{of: FieldOf, onInput?: (event: Event) => void}} props */
+/** A labelled field of a form. What is typed outlives the session, a secret doesn't.
+ * @param {{of: FieldOf, onInput?: (event: Event) => void}} props */
 export function Field({ of: { value: first = "", ...rest }, onInput }) {
   const control = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const typed = useTyped(rest.name, () => (rest.type === "password" || !control.current || control.current.value === first ? undefined : control.current.value));
+  const typed = useTyped(rest.name, () => (
+    rest.type === "password" || !control.current || control.current.value === first ? undefined
+      : control.current.value));
   const of = { ...rest, value: typed ?? first };
   const id = `field-${of.name}`;
-  const common = { id, ref: control, name: of.name, required: of.required, onInput, "aria-invalid": of.wrong ? "true" : undefined, "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined };
+  const common = {
+    id, ref: control, name: of.name, required: of.required, onInput,
+    "aria-invalid": of.wrong ? "true" : undefined,
+    "aria-describedby": [of.hint && `${id}-hint`, of.wrong && `${id}-wrong`].filter(Boolean).join(" ") || undefined,
+  };
   return html`<div class="field">
-    <label for=${id}>${of.label}${of.type === "datetime-local" && html` <span class="faint">in ${zone.value}</span>`}${of.required ? "" : html` <span class="faint">(optional)</span>`}</label>
-    ${controlOf(of, common)}<${Hidden} of=${of.value ?? ""} />
+    <label for=${id}>
+      ${of.label}
+      ${of.type === "datetime-local" && html` <span class="faint">in ${zone.value}</span>`}
+      ${of.required ? "" : html` <span class="faint">(optional)</span>`}
+    </label>
+    ${controlOf(of, common)}
+    <${Hidden} of=${of.value ?? ""} />
     ${of.hint && html`<p id=${`${id}-hint`} class="faint">${of.hint}</p>`}
     ${of.wrong && html`<p id=${`${id}-wrong`} class="wrong"><${Said} of=${of.wrong} /></p>`}
   </div>`;
@@ -125,9 +139,12 @@ function Choice({ of }) {
   const hint = of.hint ? `field-${of.name}-hint` : undefined;
   return html`<fieldset class="field choices" ref=${box} aria-describedby=${hint}>
     <legend>${of.label}${of.required ? "" : html` <span class="faint">(optional)</span>`}</legend>
-    ${(of.options ?? []).map(([value, text]) => html`<label key=${value}><input type="radio" name=${of.name}
-      value=${value} required=${of.required} defaultChecked=${value === (typed ?? of.value)} /> <span>${text}</span></label>`)}
-    ${of.hint && html`<p id=${hint} class="faint">${of.hint}</p>`}</fieldset>`;
+    ${(of.options ?? []).map(([value, text]) => html`<label key=${value}>
+      <input type="radio" name=${of.name} value=${value} required=${of.required}
+        defaultChecked=${value === (typed ?? of.value)} /> <span>${text}</span>
+    </label>`)}
+    ${of.hint && html`<p id=${hint} class="faint">${of.hint}</p>`}
+  </fieldset>`;
 }
 
 /** @param {FieldOf} of @param {Record<string, unknown>} common */
@@ -137,7 +154,9 @@ function controlOf(of, common) {
     return html`<textarea ...${common} ...${looks} rows=${of.rows ?? 3} defaultValue=${of.value ?? ""}></textarea>`;
   }
   if (of.type === "select") {
-    return html`<select ...${common}>${(of.options ?? []).map(([value, text]) => html`<option value=${value} selected=${value === of.value}>${text}</option>`)}</select>`;
+    return html`<select ...${common}>${(of.options ?? []).map(([value, text]) => html`
+      <option value=${value} selected=${value === of.value}>${text}</option>`)}</select>`;
   }
-  return html`<input ...${common} type=${of.type ?? "text"} defaultValue=${of.value ?? ""} min=${of.min} max=${of.max} step=${of.step} autocomplete="off" />`;
+  return html`<input ...${common} type=${of.type ?? "text"} defaultValue=${of.value ?? ""}
+    min=${of.min} max=${of.max} step=${of.step} autocomplete="off" />`;
 }

@@ -81,7 +81,8 @@ const isRepeatable = (item) => item.state === "failed" && item.send !== null;
 function again() {
   const batch = shown.value;
   if (!batch) return;
-  const reset = (/** @type {Item} */ item) => /** @type {Item} */ (isRepeatable(item) ? { ...item, state: "waits" } : item);
+  const reset = (/** @type {Item} */ item) => /** @type {Item} */ (
+    isRepeatable(item) ? { ...item, state: "waits" } : item);
   shown.value = { ...batch, items: batch.items.map(reset) };
   void work();
 }
@@ -109,20 +110,28 @@ function Results({ of }) {
   const parts = [`${done} ${of.done.toLowerCase()}`, failed > 0 && `${failed} not`, kept];
   const said = open > 0 ? `${of.items.length - open} of ${of.items.length} …` : parts.filter(Boolean).join(", ");
   return html`<dialog ref=${box} class="batch" aria-labelledby="batch" onCancel=${close}>
-    <h2 id="batch">${of.title}</h2><p class="faint" role="status">${said}</p>
-    <ul class="log" tabindex="0" aria-label="What came of each">${of.items.map((item) => html`<li key=${item.id}
-      class=${item.state}><${Outcome} of=${item} done=${of.done} />${" "}
-      <a href=${address(`/tasks/${item.id}`)}><${Said} of=${item.title || item.id} /></a>
-      ${item.said && html`<p><${Said} of=${item.said} /> ${item.hint}</p>`}</li>`)}</ul>
-    <div class="row end">${open === 0 && of.items.some(isRepeatable)
+    <h2 id="batch">${of.title}</h2>
+    <p class="faint" role="status">${said}</p>
+    <ul class="log" tabindex="0" aria-label="What came of each">
+      ${of.items.map((item) => html`<li key=${item.id} class=${item.state}>
+        <${Outcome} of=${item} done=${of.done} />${" "}
+        <a href=${address(`/tasks/${item.id}`)}><${Said} of=${item.title || item.id} /></a>
+        ${item.said && html`<p><${Said} of=${item.said} /> ${item.hint}</p>`}
+      </li>`)}
+    </ul>
+    <div class="row end">
+      ${open === 0 && of.items.some(isRepeatable)
         && html`<button type="button" onClick=${again}>Try the ${failed} again</button>`}
-      <button type="button" class="primary" autofocus disabled=${open > 0} onClick=${close}>Close</button></div>
+      <button type="button" class="primary" autofocus disabled=${open > 0} onClick=${close}>Close</button>
+    </div>
   </dialog>`;
 }
 
 /** @param {{of: Item, done: string}} props */
 function Outcome({ of, done }) {
-  const [mark, word, look] = { waits: ["·", "waits", ""], sent: ["…", "sent", "claimed"], done: ["✓", done, "done"],
-    failed: ["✕", "not done", "failed"], left: ["–", "left as it is", ""] }[of.state] ?? [];
+  const [mark, word, look] = {
+    waits: ["·", "waits", ""], sent: ["…", "sent", "claimed"], done: ["✓", done, "done"],
+    failed: ["✕", "not done", "failed"], left: ["–", "left as it is", ""],
+  }[of.state] ?? [];
   return html`<span class=${`state ${look}`}><span aria-hidden="true">${mark}</span> ${word}</span>`;
 }

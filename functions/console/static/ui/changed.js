@@ -34,9 +34,11 @@ export function Changes({ was, is }) {
 /** @param {{of: Change}} props */
 function One({ of: { at, was, is } }) {
   const then = was === undefined ? html`<strong>new</strong>` : "now";
-  return html`<li><code><${Said} of=${at.replace(/^\./, "") || "all"} /></code>
+  return html`<li>
+    <code><${Said} of=${at.replace(/^\./, "") || "all"} /></code>
     ${was !== undefined && html` was <del><${Value} of=${was} /></del>`}
-    ${is === undefined ? html` <strong>gone</strong>` : html` ${then} <ins><${Value} of=${is} /></ins>`}</li>`;
+    ${is === undefined ? html` <strong>gone</strong>` : html` ${then} <ins><${Value} of=${is} /></ins>`}
+  </li>`;
 }
 
 /** @param {{of: unknown}} props */

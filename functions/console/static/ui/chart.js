@@ -16,28 +16,39 @@ const magnitude = (value) => Math.log10(1 + value);
 /** @param {ChartProps} props */
 export function Chart({ title, says, slots, parts, isNested = false, told = (value) => value.toLocaleString() }) {
   const [isOpen, setOpen] = useState(false);
-  const heights = slots.map((slot) => (isNested ? Math.max(0, ...slot.of) : slot.of.reduce((sum, one) => sum + one, 0)));
+  const heights = slots.map((slot) => (
+    isNested ? Math.max(0, ...slot.of) : slot.of.reduce((sum, one) => sum + one, 0)));
   const most = Math.max(0, ...heights);
   const scaled = (/** @type {number} */ value) => (isNested ? magnitude(value) / magnitude(most) : value / most);
   return html`<figure class="bars">
     <figcaption><strong>${title}</strong> <span class="faint">${says}</span></figcaption>
     <p class="most faint" aria-hidden="true">${most > 0 ? told(most) : ""}</p>
-    <svg viewBox=${`0 0 ${slots.length} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`${title}: ${says}`}>
-      ${slots.map((slot, index) => html`<g key=${slot.title}><title>${`${slot.title}: ${words(slot, parts, told)}`}</title>
+    <svg viewBox=${`0 0 ${slots.length} ${HEIGHT}`} preserveAspectRatio="none" role="img"
+      aria-label=${`${title}: ${says}`}>
+      ${slots.map((slot, index) => html`<g key=${slot.title}>
+        <title>${`${slot.title}: ${words(slot, parts, told)}`}</title>
         <rect class="all" x=${index} y="0" width="1" height=${HEIGHT} />
         ${drawn(slot, parts, scaled, isNested).map((bar) => html`<rect key=${bar.class} class=${bar.class}
-          x=${index + ROOM / 2} y=${HEIGHT - bar.top} width=${1 - ROOM} height=${bar.height} />`)}</g>`)}
+          x=${index + ROOM / 2} y=${HEIGHT - bar.top} width=${1 - ROOM} height=${bar.height} />`)}
+      </g>`)}
     </svg>
     <p class="axis faint" aria-hidden="true">${axis(slots).map((name) => html`<span key=${name}>${name}</span>`)}</p>
     ${parts.length > 1 && html`<p class="legend">${parts.map((part) => html`<span key=${part.class}>
-      <span class=${`swatch ${part.class}`} aria-hidden="true"></span>${part.title}</span>`)}</p>`}
+      <span class=${`swatch ${part.class}`} aria-hidden="true"></span>${part.title}
+    </span>`)}</p>`}
     <details class="data" onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
-      <summary>As numbers</summary>${isOpen && html`<div class="numbers" role="region" aria-label=${title} tabindex="0">
-      <table><thead><tr><th scope="col">When</th>${parts.map((part) => html`<th key=${part.class} scope="col">
-        ${part.title}</th>`)}</tr></thead>
-      <tbody>${slots.filter((slot) => slot.of.some((one) => one > 0)).map((slot) => html`<tr key=${slot.title}>
-        <th scope="row">${slot.title}</th>${slot.of.map((value, at) => html`<td key=${at}>${told(value)}</td>`)}</tr>`)}
-      </tbody></table></div>`}</details>
+      <summary>As numbers</summary>
+      ${isOpen && html`<div class="numbers" role="region" aria-label=${title} tabindex="0"><table>
+        <thead><tr>
+          <th scope="col">When</th>
+          ${parts.map((part) => html`<th key=${part.class} scope="col">${part.title}</th>`)}
+        </tr></thead>
+        <tbody>${slots.filter((slot) => slot.of.some((one) => one > 0)).map((slot) => html`<tr key=${slot.title}>
+          <th scope="row">${slot.title}</th>
+          ${slot.of.map((value, at) => html`<td key=${at}>${told(value)}</td>`)}
+        </tr>`)}</tbody>
+      </table></div>`}
+    </details>
   </figure>`;
 }
 

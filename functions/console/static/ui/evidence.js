@@ -43,9 +43,9 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
  * @param {{of: ListedTask, chain?: import("api").ChainView | null}} props */
 export function Asker({ of: { created_by: by, source_agent: source, parent_id: parent }, chain = null }) {
   const isItself = by === source || by === `agent:${source}`;
-  return html`Asked by <strong><${Said} of=${isItself ? source : by} /></strong>${!isItself && html`, on behalf of${" "}
-    <strong><${Said} of=${source} /></strong>`}${parent && html`, while it worked on${" "}
-    <${Named} id=${parent} chain=${chain} />`}`;
+  return html`Asked by <strong><${Said} of=${isItself ? source : by} /></strong>
+    ${!isItself && html`, on behalf of${" "}<strong><${Said} of=${source} /></strong>`}
+    ${parent && html`, while it worked on${" "}<${Named} id=${parent} chain=${chain} />`}`;
 }
 
 /** After what is asked. `whole`: the task, where the page has read it.
@@ -55,8 +55,9 @@ export function Around({ task, whole = null, of, hasChain = true }) {
   const { chain, problem, isAlone, direction } = of;
   return html`<section class="around" aria-label="What Baton knows beside it">
     <${Trouble} of=${problem} what="The chain that it belongs to can't be read." />
-    ${!chain && !isAlone && !problem && html`<p class="faint"
-      role="status">Reading the chain that it belongs to …</p>`}
+    ${!chain && !isAlone && !problem && html`<p class="faint" role="status">
+      Reading the chain that it belongs to …
+    </p>`}
     <${Attempts} task=${task} whole=${whole} chain=${chain} />
     ${chain && hasChain && html`<${Strip} chain=${chain} here=${task.id} />`}
     <${Cost} chain=${chain} isAlone=${isAlone} />
@@ -75,10 +76,15 @@ export function OfTask({ id }) {
 /** @param {{task: import("api").WholeTask}} props */
 function AroundTask({ task }) {
   const of = useEvidence(task);
-  return html`<section class="of-task"><h3>The task that it works on</h3>
-    <p><a href=${address(`/tasks/${task.id}`)}><${Said} of=${task.title || task.id} /></a>${" "}
-      <span class="faint"><${Way} from=${task.source_agent} to=${task.target_agent} /></span></p>
-    <${Glance} task=${task} of=${of} /><${Around} task=${task} whole=${task} of=${of} /></section>`;
+  return html`<section class="of-task">
+    <h3>The task that it works on</h3>
+    <p>
+      <a href=${address(`/tasks/${task.id}`)}><${Said} of=${task.title || task.id} /></a>${" "}
+      <span class="faint"><${Way} from=${task.source_agent} to=${task.target_agent} /></span>
+    </p>
+    <${Glance} task=${task} of=${of} />
+    <${Around} task=${task} whole=${task} of=${of} />
+  </section>`;
 }
 
 /** A title says why. One of a release before said only who hands to whom.
@@ -90,7 +96,8 @@ export const titleOf = (task, handoff = null) =>
 export function Labels({ of }) {
   const found = Object.entries(of ?? {});
   if (found.length === 0) return null;
-  return html`<ul class="labels" aria-label="Labels">${found.map(([name, value]) => html`<li key=${name}
-    title=${plain(`${name}: ${value}`)}><span class="faint"><${Said} of=${name} /></span> <${Said}
-      of=${value} /></li>`)}</ul>`;
+  return html`<ul class="labels" aria-label="Labels">${found.map(([name, value]) => html`<li
+    key=${name} title=${plain(`${name}: ${value}`)}>
+    <span class="faint"><${Said} of=${name} /></span> <${Said} of=${value} />
+  </li>`)}</ul>`;
 }

@@ -1,7 +1,8 @@
 /** A form that makes or changes something: its fields, and at each what the API says against it. */
 import { html, useRef, useState } from "../lib.js";
 import { useOneKey } from "../core/again.js";
-import { parsed, Problem } from "../core/api.js";
+import { Problem } from "../core/api.js";
+import { parsed } from "../core/json.js";
 import { fromField } from "../core/time.js";
 import { Field, focusWrong, wrongAt } from "./ask.js";
 import { Trouble } from "./parts.js";
@@ -59,13 +60,17 @@ export function Form({ of, confirm, what, back, send, children }) {
   };
   const groups = [...new Set(of.map((entry) => entry.group ?? ""))];
   return html`<form class="making" ref=${form} onSubmit=${submit}>
-    ${groups.map((group) => html`<fieldset class="card" key=${group}><legend>${group}</legend>
+    ${groups.map((group) => html`<fieldset class="card" key=${group}>
+      <legend>${group}</legend>
       ${of.filter((entry) => (entry.group ?? "") === group).map((entry) =>
-    html`<${Field} key=${entry.name} of=${{ ...entry, wrong: wrongAt(trouble, entry) }} />`)}</fieldset>`)}
+    html`<${Field} key=${entry.name} of=${{ ...entry, wrong: wrongAt(trouble, entry) }} />`)}
+    </fieldset>`)}
     ${children}
     <${Trouble} of=${trouble} what=${what} />
-    <div class="row end save">${back}
-      <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button></div>
+    <div class="row end save">
+      ${back}
+      <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Working …" : confirm}</button>
+    </div>
   </form>`;
 }
 

@@ -30,7 +30,9 @@ function Sheet() {
     <div class="columns">${active.value.filter(hasKeys).map((part) => html`<section key=${part.name}>
       <h3>${part.name}</h3>
       <dl>${Object.entries(part.bindings.current).map(([key, binding]) => html`<div key=${key}>
-        <dt>${key.split(" ").map((each) => html`<kbd>${SHOWN[each] ?? (SHOWN[key] ?? each)}</kbd> `)}</dt><dd>${binding.does}</dd></div>`)}</dl>
+        <dt>${key.split(" ").map((each) => html`<kbd>${SHOWN[each] ?? (SHOWN[key] ?? each)}</kbd> `)}</dt>
+        <dd>${binding.does}</dd>
+      </div>`)}</dl>
     </section>`)}</div>
     <div class="row end"><button type="button" class="primary" autofocus onClick=${close}>Close</button></div>
   </dialog>`;

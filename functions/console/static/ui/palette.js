@@ -34,7 +34,8 @@ export function Palette() {
 /** What opens it, for whoever doesn't know the key. */
 export function FindButton() {
   return html`<button type="button" class="quiet find-open" onClick=${openPalette} aria-haspopup="dialog">
-    Find <span class="long"><${Key}>Ctrl<//> <${Key}>K<//></span></button>`;
+    Find <span class="long"><${Key}>Ctrl<//> <${Key}>K<//></span>
+  </button>`;
 }
 
 /** A text once nobody types any more. @param {string} text */
@@ -95,9 +96,9 @@ function Sheet() {
     setTrouble(null);
   };
   return html`<${Frame} onClose=${close}>
-    <input type="text" inputmode="search" role="combobox" aria-expanded="true" aria-controls="found" aria-autocomplete="list"
-      aria-activedescendant=${choices.length > 0 ? `found-${chosen}` : undefined} aria-label="Find" autofocus
-      value=${text}
+    <input type="text" inputmode="search" role="combobox" aria-expanded="true" aria-controls="found"
+      aria-autocomplete="list" aria-activedescendant=${choices.length > 0 ? `found-${chosen}` : undefined}
+      aria-label="Find" autofocus value=${text}
       placeholder="Words, an id, an agent, a page, an action" spellcheck=${false} autocomplete="off" maxlength="200"
       onInput=${type} onKeyDown=${press} />
     <${Trouble} of=${trouble} what="It can't be opened." />
@@ -123,7 +124,8 @@ function Frame({ onClose, children }) {
   }, []);
   const leave = (/** @type {Event} */ event) => { if (event.target === box.current) onClose(); };
   return html`<dialog ref=${box} class="palette" aria-label="Find" onCancel=${onClose} onClick=${leave}>
-    <div>${children}</div></dialog>`;
+    <div>${children}</div>
+  </dialog>`;
 }
 
 /** @param {{of: Choice[], chosen: number, onChoose: (at: number) => void, onRun: (choice: Choice) => void,
@@ -142,6 +144,9 @@ function Choices({ of, chosen, onChoose, onRun, onEnd }) {
       <div class="of" aria-hidden="true">${group}</div>
       ${of.map((choice, index) => choice.group === group && html`<div key=${choice.id} id=${`found-${index}`}
         role="option" aria-selected=${index === chosen ? "true" : "false"} onClick=${() => onRun(choice)}
-        onPointerMove=${() => { if (index !== chosen) onChoose(index); }}>${choice.shown}</div>`)}</div>`)}
+        onPointerMove=${() => { if (index !== chosen) onChoose(index); }}>
+        ${choice.shown}
+      </div>`)}
+    </div>`)}
   </div>`;
 }

@@ -16,7 +16,8 @@ export function Said({ of, block = false, class: name = "" }) {
   const text = typeof of === "string" ? of : of === null || of === undefined ? "" : JSON.stringify(of, null, 2);
   const shown = pieces(text).map((piece) => ("text" in piece ? piece.text
     : html`<span class="mark" title=${`${piece.code} ${piece.name}`}>${piece.code.slice(2)}</span>`));
-  return block ? html`<div class=${`said block ${name}`} dir="auto">${shown}</div>` : html`<bdi class=${`said ${name}`}>${shown}</bdi>`;
+  return block ? html`<div class=${`said block ${name}`} dir="auto">${shown}</div>`
+    : html`<bdi class=${`said ${name}`}>${shown}</bdi>`;
 }
 
 /** Below a field that somebody else has filled: what a field can't show of a text. @param {{of: string}} props */
@@ -43,7 +44,9 @@ export function Left({ at, over = "over" }) {
 export function Id({ of, short = false }) {
   const [state, setState] = useState(/** @type {"" | "copied" | "chosen"} */ (""));
   const button = useRef(/** @type {HTMLElement | null} */ (null));
-  useLayoutEffect(() => { if (state === "chosen" && button.current) getSelection()?.selectAllChildren(button.current); }, [state]);
+  useLayoutEffect(() => {
+    if (state === "chosen" && button.current) getSelection()?.selectAllChildren(button.current);
+  }, [state]);
   const copy = async (/** @type {Event} */ event) => {
     event.stopPropagation();
     const isCopied = await copied(of);
@@ -52,7 +55,9 @@ export function Id({ of, short = false }) {
     else toast("The browser doesn't let a page copy: it is chosen, press Ctrl and C.");
   };
   const shown = short && state === "" && of.length > 14 ? `${of.slice(0, of.indexOf("_") + 1)}…${of.slice(-6)}` : of;
-  return html`<button type="button" class="id" ref=${button} title=${`Copy ${plain(of)}`} onClick=${copy}>${state === "copied" ? "copied" : plain(shown)}</button>`;
+  return html`<button type="button" class="id" ref=${button} title=${`Copy ${plain(of)}`} onClick=${copy}>
+    ${state === "copied" ? "copied" : plain(shown)}
+  </button>`;
 }
 
 /** @param {string} text @returns {Promise<boolean>} */
@@ -66,17 +71,24 @@ export async function copied(text) {
 }
 
 const MARKS = /** @type {Record<string, string>} */ ({
-  needs: "◔", delegated: "○", next: "◇", claimed: "●", waiting: "◐", done: "✓", failed: "✕", rejected: "⊘", cancelled: "–",
+  needs: "◔", delegated: "○", next: "◇", claimed: "●", waiting: "◐",
+  done: "✓", failed: "✕", rejected: "⊘", cancelled: "–",
 });
 
 /** A task's state: a mark and a word, never a colour alone. @param {{of: string}} props */
 export function State({ of }) {
-  return html`<span class=${`state ${of}`} title=${`In the API: ${of}`}><span aria-hidden="true">${MARKS[of] ?? "·"}</span> ${stateWord(of)}</span>`;
+  return html`<span class=${`state ${of}`} title=${`In the API: ${of}`}>
+    <span aria-hidden="true">${MARKS[of] ?? "·"}</span> ${stateWord(of)}
+  </span>`;
 }
 
 /** Who hands to whom. @param {{from: string, to: string | null}} props */
 export function Way({ from, to }) {
-  return html`<span class="way"><${Said} of=${from} /><span class="arrow" aria-label="to"> → </span>${to ? html`<${Said} of=${to} />` : html`<em>anyone</em>`}</span>`;
+  return html`<span class="way">
+    <${Said} of=${from} />
+    <span class="arrow" aria-label="to"> → </span>
+    ${to ? html`<${Said} of=${to} />` : html`<em>anyone</em>`}
+  </span>`;
 }
 
 /** @param {{of: string[]}} props */
@@ -90,10 +102,16 @@ export function Trouble({ of, what = "" }) {
   const problem = /** @type {import("../core/api.js").Problem} */ (of);
   const hint = problem.code ? advice(problem) : "";
   return html`<div class="trouble" role="alert">
-    <p><strong>${isUnknown(of) ? `${UNKNOWN}.` : what || "That didn't work."}</strong> <${Said} of=${problem.message} /></p>
-    ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`<li><code><${Said} of=${each.field} /></code> <${Said} of=${each.message} /></li>`)}</ul>` : null}
+    <p>
+      <strong>${isUnknown(of) ? `${UNKNOWN}.` : what || "That didn't work."}</strong> <${Said} of=${problem.message} />
+    </p>
+    ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`<li>
+      <code><${Said} of=${each.field} /></code> <${Said} of=${each.message} />
+    </li>`)}</ul>` : null}
     ${hint && html`<p>${hint}</p>`}
-    ${problem.requestId && html`<p class="faint">${problem.status} <code>${problem.code}</code> · request <${Id} of=${problem.requestId} /></p>`}
+    ${problem.requestId && html`<p class="faint">
+      ${problem.status} <code>${problem.code}</code> · request <${Id} of=${problem.requestId} />
+    </p>`}
   </div>`;
 }
 
@@ -110,21 +128,33 @@ export function Empty({ title, isPage = false, children }) {
 export function Views({ label, of, hasKeys = true, children }) {
   useKeys(`${label} by number`, Object.fromEntries((hasKeys ? of.slice(0, 9) : []).map(({ name, says, href }, at) =>
     [String(at + 1), { does: plain(says ?? name), run: () => go(href.slice(1)) }])));
-  return html`<div class="views" role="group" aria-label=${label}>${of.map((view) => html`<span class="view" key=${view.name}>
-    <a href=${view.href} aria-current=${view.isChosen ? "true" : undefined}>${view.name}</a>${view.also}</span>`)}${children}</div>`;
+  return html`<div class="views" role="group" aria-label=${label}>
+    ${of.map((view) => html`<span class="view" key=${view.name}>
+      <a href=${view.href} aria-current=${view.isChosen ? "true" : undefined}>${view.name}</a>
+      ${view.also}
+    </span>`)}
+    ${children}
+  </div>`;
 }
 
 /** Names and values. Empty values are left out. @param {{of: [string, Children | unknown][]}} props */
 export function Facts({ of }) {
   const kept = of.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
-  return html`<dl class="facts">${kept.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${kept.map(([name, value]) => html`<div key=${name}>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`)}</dl>`;
 }
 
 /** Any value of JSON, as text in a box that folds. @param {{of: unknown, title: string, open?: boolean}} props */
 export function Data({ of, title, open = false }) {
   if (of === null || of === undefined || (typeof of === "object" && Object.keys(of).length === 0)) return null;
-  return html`<details class="data" open=${open}><summary>${title}</summary>
-    <pre tabindex="0" aria-label=${title}><${Said} of=${typeof of === "string" ? of : JSON.stringify(of, null, 2)} /></pre></details>`;
+  return html`<details class="data" open=${open}>
+    <summary>${title}</summary>
+    <pre tabindex="0" aria-label=${title}>
+      <${Said} of=${typeof of === "string" ? of : JSON.stringify(of, null, 2)} />
+    </pre>
+  </details>`;
 }
 
 /** @param {{children: Children}} props */

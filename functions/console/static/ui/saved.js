@@ -24,20 +24,27 @@ export function SavedViews({ page, label = "Views", query, of }) {
   const chosen = saved.find((view) => keyOf(view.query) === here);
   const views = [
     ...of.map((view) => ({ name: view.name, href: address(page, view.query), isChosen: keyOf(view.query) === here })),
-    ...saved.map((view) => ({ name: html`<${Said} of=${view.title} />`, says: view.title,
+    ...saved.map((view) => ({
+      name: html`<${Said} of=${view.title} />`, says: view.title,
       key: `${view.scope} ${view.name}`, href: address(page, view.query), isChosen: view === chosen,
       also: html`<button type="button" class="quiet" aria-label=${`Delete the view ${view.title}`}
-        onClick=${() => drop(view)}>✕</button>` })),
+        onClick=${() => drop(view)}>✕</button>`,
+    })),
   ];
   const before = page === "/tasks" ? ofThisBrowser() : [];
   return html`<${Views} label=${label} of=${views}>
       ${!views.some((view) => view.isChosen) && data && html`<button type="button" class="quiet"
-        onClick=${() => save(page, kept, saved)}>+ Save this view</button>`}
-      ${before.length > 0 && data && html`<button type="button" class="quiet"
-        onClick=${() => move(before, saved)}>Keep the ${before.length} of this browser for me</button>`}
+        onClick=${() => save(page, kept, saved)}>
+        + Save this view
+      </button>`}
+      ${before.length > 0 && data && html`<button type="button" class="quiet" onClick=${() => move(before, saved)}>
+        Keep the ${before.length} of this browser for me
+      </button>`}
     <//>
-    ${chosen && html`<p class="faint whose">${chosen.scope === "workspace" ? "Everybody's" : "Your"} view, saved by
-      ${" "}<${Said} of=${chosen.updated_by} /> <${Ago} at=${chosen.updated_at} />.</p>`}`;
+    ${chosen && html`<p class="faint whose">
+      ${chosen.scope === "workspace" ? "Everybody's" : "Your"} view, saved by${" "}
+      <${Said} of=${chosen.updated_by} /> <${Ago} at=${chosen.updated_at} />.
+    </p>`}`;
 }
 
 /** @param {Record<string, string>} query */
@@ -80,8 +87,10 @@ async function keep(view) {
 function drop(view) {
   ask({
     title: "Delete this view",
-    text: html`<p><${Said} of=${view.title} />, which ${view.scope === "workspace" ? "everybody" : "only you"} can see.
-      Saved by <${Said} of=${view.updated_by} />, <${Ago} at=${view.updated_at} />.</p>`,
+    text: html`<p>
+      <${Said} of=${view.title} />, which ${view.scope === "workspace" ? "everybody" : "only you"} can see.
+      Saved by <${Said} of=${view.updated_by} />, <${Ago} at=${view.updated_at} />.
+    </p>`,
     confirm: "Delete",
     danger: true,
     run: async () => {

@@ -7,10 +7,11 @@ import { address, go, matched, place, subject } from "../core/router.js";
 import { signOut, who, workspace } from "../core/session.js";
 import { nextTheme, theme } from "../core/theme.js";
 import { undoLast } from "../core/toasts.js";
-import { many, pageTitle } from "../core/waiting.js";
+import { pageTitle } from "../core/waiting.js";
 import { PAGES, START } from "../pages.js";
 import { Help, openHelp } from "./help.js";
 import { askWhose } from "./link.js";
+import { Nav } from "./nav.js";
 import { Empty, Key, Loading, Said, Trouble } from "./parts.js";
 import { FindButton, openPalette, Palette } from "./palette.js";
 import { Toasts } from "./toasts.js";
@@ -19,7 +20,6 @@ import { When } from "./when.js";
 /** @typedef {import("../pages.js").Page} Page */
 /** The bar above the page covers so much of it. */
 const BAR_PX = 60;
-const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
 
 export function Shell() {
   const { path, query } = place.value;
@@ -32,7 +32,8 @@ export function Shell() {
     "[": { does: "part before", repeats: true, run: () => walk(-1) },
     "Ctrl Enter": { does: "send the form that one is in", run: () => {} }, // core/keys.js
     u: { does: "undo, while it is offered", run: undoLast },
-    ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
+    ...Object.fromEntries(PAGES.filter((page) => page.key).map((page) =>
+      [`g ${page.key}`, { does: `go to ${page.title}`, run: () => go(page.path) }])),
   });
   const title = subject.value || (found?.page.title ?? "Not found");
   useEffect(() => { pageTitle.value = title; }, [title]);
@@ -41,10 +42,14 @@ export function Shell() {
   return html`<${SkipLink} />
     <${Bar} />
     <${Nav} at=${found?.page.within ?? found?.page.path} />
-    ${!isOnline.value && html`<p class="offline" role="alert">The API doesn't answer. What you see may be old; the page tries again by itself.</p>`}
+    ${!isOnline.value && html`<p class="offline" role="alert">
+      The API doesn't answer. What you see may be old; the page tries again by itself.
+    </p>`}
     <main id="content" tabindex="-1">
       ${found ? html`<${Lazy} key=${found.page.path} page=${found.page} params=${found.params} query=${query} />`
-    : html`<${Empty} isPage title="There is no such page"><p><a href=${address("/")}>Go to the start</a></p><//>`}
+    : html`<${Empty} isPage title="There is no such page">
+        <p><a href=${address("/")}>Go to the start</a></p>
+      <//>`}
     </main>
     <${Toasts} /><${Help} /><${Palette} /><${When} />`;
 }
@@ -69,7 +74,8 @@ function routeHere() {
   return null;
 }
 
-/** A page is fetched when it is first opened. @param {{page: Page, params: Record<string, string>, query: Record<string, string>}} props */
+/** A page is fetched when it is first opened.
+ * @param {{page: Page, params: Record<string, string>, query: Record<string, string>}} props */
 function Lazy({ page, params, query }) {
   const [loaded, setLoaded] = useState(/** @type {{Page: any} | null} */ (page.loaded ? { Page: page.loaded } : null));
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
@@ -79,11 +85,13 @@ function Lazy({ page, params, query }) {
     void fetched(page, stop.signal, setLoaded, () => setTrouble(new Error(UNFETCHED)));
     return () => stop.abort();
   }, [page]);
-  if (trouble && !loaded) return html`<${Trouble} of=${trouble} /><button type="button" onClick=${() => location.reload()}>Reload</button>`;
+  if (trouble && !loaded) return html`<${Trouble} of=${trouble} />
+    <button type="button" onClick=${() => location.reload()}>Reload</button>`;
   return loaded ? html`<${loaded.Page} params=${params} query=${query} />` : html`<${Loading} />`;
 }
 
-const UNFETCHED = "The page's file can't be fetched. It is tried again by itself; where a newer console was deployed, reload.";
+const UNFETCHED = "The page's file can't be fetched. It is tried again by itself; where a newer console was deployed, "
+  + "reload.";
 const SLOWEST_MS = 30_000;
 
 /** Fetches the file of the page that the address names. */
@@ -123,49 +131,14 @@ function Bar() {
     <span class="spread sending" role="status">${sending.value > 0 && html`<span>Sending …</span>`}</span>
     <${FindButton} />
     <button type="button" class="quiet" onClick=${openHelp} aria-label="Keys"><${Key}>?<//></button>
-    <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}><span class="long">Theme: </span>${theme.value}</button>
+    <button type="button" class="quiet" onClick=${nextTheme} aria-label=${`Theme: ${theme.value}`}>
+      <span class="long">Theme: </span>${theme.value}
+    </button>
     <button type="button" class="quiet who" title="Signed in: whose this tab is" onClick=${askWhose}>
-      <${Said} of=${who.value} />${" "}<span class="faint">in</span> <${Said} of=${workspace.value} /></button>
+      <${Said} of=${who.value} />${" "}<span class="faint">in</span> <${Said} of=${workspace.value} />
+    </button>
     <button type="button" class="quiet" onClick=${signOut}>Sign out</button>
   </header>`;
-}
-
-/** What waits at a page, counted. @type {Record<string, () => string>} */
-const COUNTS = {
-  "/approvals": () => many("needs", "questions"), "/reviews": () => many("reviews"), "/alerts": () => many("alerts"),
-};
-
-/** @param {{path: string}} props */
-function Count({ path }) {
-  const waits = COUNTS[path]?.();
-  const says = `${waits} ${path === "/alerts" ? "open" : "waiting"}`;
-  return waits ? html`<span class="count" aria-label=${says}>${waits}</span>` : null;
-}
-
-/** @param {{at: string | undefined}} props */
-function Nav({ at }) {
-  const list = useRef(/** @type {HTMLElement | null} */ (null));
-  const move = (/** @type {KeyboardEvent} */ event) => {
-    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-    const links = [...(list.current?.querySelectorAll("a") ?? [])];
-    const index = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
-    if (!step || index < 0) return;
-    event.preventDefault();
-    links[(index + step + links.length) % links.length]?.focus();
-  };
-  useEffect(() => { bringIntoSight(list.current); }, [at]);
-  return html`<nav aria-label="Pages" ref=${list} onKeyDown=${move}>${GROUPS.map((group) => {
-    const pages = PAGES.filter((page) => page.place === group);
-    return pages.length ? html`<section key=${group}><h2>${group}</h2><ul>${pages.map((page) => html`<li key=${page.path}>
-      <a href=${address(page.path)} aria-current=${at === page.path ? "page" : undefined} tabindex=${at === page.path || (!at && page === PAGES[0]) ? 0 : -1}>${page.title}
-        <${Count} path=${page.path} /></a></li>`)}</ul></section>` : null;
-  })}</nav>`;
-}
-
-/** On a phone the pages are one line that scrolls. @param {HTMLElement | null} list */
-function bringIntoSight(list) {
-  const link = /** @type {HTMLElement | null | undefined} */ (list?.querySelector("[aria-current]"));
-  if (list && link) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
 }
 
 /** To the next part of the page: its heading gets the focus, at the top. @param {1 | -1} by */

@@ -26,19 +26,27 @@ export function SignIn() {
       <p class="brand"><span aria-hidden="true">⇥</span> Baton</p>
       <h1>Sign in</h1>
       ${ended.value && html`<p class="notice" role="status">${ended.value}</p>`}
-      ${lost.value.length > 0 && html`<div class="trouble" role="alert"><ul>${lost.value.map((words) => html`<li key=${words}><${Said} of=${words} /></li>`)}</ul></div>`}
+      ${lost.value.length > 0 && html`<div class="trouble" role="alert">
+        <ul>${lost.value.map((words) => html`<li key=${words}><${Said} of=${words} /></li>`)}</ul>
+      </div>`}
       <div class="field">
         <label for="token">Your token</label>
-        <input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" autofocus placeholder="baton_…" aria-describedby="about" />
+        <input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" autofocus
+          placeholder="baton_…" aria-describedby="about" />
       </div>
       <${Trouble} of=${trouble} what="You aren't signed in." />
-      <button type="submit" class="primary wide" aria-disabled=${isBusy}>${isBusy ? "Signing in …" : "Sign in"}</button>
-      <p id="about" class="faint">A token of a person; those of agents and services don't open the console. It is exchanged for a
-        session of this browser, which lasts while a tab is open, for 12 hours at most. On a computer of several people,
-        sign out when you leave.</p>
+      <button type="submit" class="primary wide" aria-disabled=${isBusy}>
+        ${isBusy ? "Signing in …" : "Sign in"}
+      </button>
+      <p id="about" class="faint">
+        A token of a person; those of agents and services don't open the console. It is exchanged for a session of this
+        browser, which lasts while a tab is open, for 12 hours at most. On a computer of several people, sign out when
+        you leave.
+      </p>
       ${lastUsed().map((one) => html`<button key=${one.id} type="button" class="wide" onClick=${() => changeTo(one.id)}>
         Go on as <strong><${Said} of=${one.who} /></strong> in${" "}
-        <strong><${Said} of=${one.workspace} /></strong></button>`)}
+        <strong><${Said} of=${one.workspace} /></strong>
+      </button>`)}
     </form>
   </main>`;
 }

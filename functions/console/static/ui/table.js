@@ -40,7 +40,8 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
     const element = box.current;
     if (!element) return undefined;
     const look = () => setSight((before) => {
-      const isNear = Math.abs(element.scrollTop - before.top) < (SPARE / 2) * rowPx && element.clientHeight === before.height;
+      const isNear = Math.abs(element.scrollTop - before.top) < (SPARE / 2) * rowPx
+        && element.clientHeight === before.height;
       return isNear ? before : { top: element.scrollTop, height: element.clientHeight };
     });
     const watcher = new ResizeObserver(look);
@@ -107,16 +108,21 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
     const isMarked = selection ? selection.has(keyOf(row)) : null;
     const [known, how] = [drawn.current.get(row), `${index} ${index === at} ${isMarked}`];
     if (known?.how === how) return known.element;
-    const element = drawnRow(row, index, { isAt: index === at, isMarked, columns, id: keyOf(row), name: nameOf(row), href: hrefOf?.(row) }, latest);
+    const element = drawnRow(row, index, {
+      isAt: index === at, isMarked, columns, id: keyOf(row), name: nameOf(row), href: hrefOf?.(row),
+    }, latest);
     drawn.current.set(row, { how, element });
     return element;
   };
 
   return html`<div class="table" ref=${box} role="region" aria-label=${label} tabindex="0">
     <table aria-rowcount=${rows.length + 1}>
-      <thead><tr>${selection && html`<th scope="col" class="tick">
-          <${MarkAll} ids=${rows.map(keyOf)} selection=${selection} /></th>`}
-        ${columns.map((column) => html`<${Heading} key=${column.name} of=${column} sort=${sort} />`)}</tr></thead>
+      <thead><tr>
+        ${selection && html`<th scope="col" class="tick">
+          <${MarkAll} ids=${rows.map(keyOf)} selection=${selection} />
+        </th>`}
+        ${columns.map((column) => html`<${Heading} key=${column.name} of=${column} sort=${sort} />`)}
+      </tr></thead>
       <tbody>
         ${gap(first, rowPx)}
         ${inSight.map((row, index) => kept(row, first + index))}
@@ -128,18 +134,24 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
 }
 
 /** Not within the table: what a row does would hold the list as it was when the row was drawn.
- * @template T @param {T} row @param {number} index @param {{isAt: boolean, isMarked: boolean | null, columns: Column<T>[], id: string,
- *   name: string, href: string | undefined}} how @param {{current: Acts<T>}} latest */
+ * @template T @param {T} row @param {number} index @param {{isAt: boolean, isMarked: boolean | null,
+ *   columns: Column<T>[], id: string, name: string, href: string | undefined}} how
+ * @param {{current: Acts<T>}} latest */
 function drawnRow(row, index, { isAt, isMarked, columns, id, name, href }, latest) {
   const tick = (/** @type {MouseEvent} */ event) => latest.current.selection?.[event.shiftKey ? "range" : "toggle"](id);
   const tab = isAt ? 0 : -1;
   return html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${() => latest.current.choose(index)}
     class=${`${isAt ? "at" : ""} ${isMarked ? "marked" : ""}`.trim()}>
-    ${isMarked !== null && html`<td class="tick"><input type="checkbox" tabindex=${tab} checked=${isMarked}
-      aria-label=${`Mark ${name}`} onClick=${tick} /></td>`}
+    ${isMarked !== null && html`<td class="tick">
+      <input type="checkbox" tabindex=${tab} checked=${isMarked} aria-label=${`Mark ${name}`} onClick=${tick} />
+    </td>`}
     ${columns.map((column, number) => html`<td key=${column.name} class=${column.class ?? ""} onPointerEnter=${spell}>
-      ${number === 0 && href ? html`<a href=${href} onClick=${() => latest.current.leave(row)} tabindex=${tab}>${column.cell(row)}</a>`
-    : column.cell(row)}${column.after && html`${" "}${column.after(row)}`}</td>`)}</tr>`;
+      ${number === 0 && href ? html`<a href=${href} onClick=${() => latest.current.leave(row)} tabindex=${tab}>
+        ${column.cell(row)}
+      </a>` : column.cell(row)}
+      ${column.after && html`${" "}${column.after(row)}`}
+    </td>`)}
+  </tr>`;
 }
 
 /** @param {{ids: string[], selection: import("../core/selection.js").Selection}} props */
@@ -168,5 +180,6 @@ function spell({ currentTarget: cell }) {
 
 /** Room for rows that aren't in the page. @param {number} rows @param {number} rowPx */
 function gap(rows, rowPx) {
-  return rows > 0 ? html`<tr aria-hidden="true" class="gap"><td style=${{ height: `${rows * rowPx}px` }}></td></tr>` : null;
+  return rows > 0 ? html`<tr aria-hidden="true" class="gap"><td style=${{ height: `${rows * rowPx}px` }}></td></tr>`
+    : null;
 }

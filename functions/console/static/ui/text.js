@@ -29,7 +29,9 @@ export function Text({ of, title, isCode = false, isWhole = false }) {
     ${isLong && html`<${Tools} text=${text} lines=${lines} title=${title} box=${box} isGoingOn=${isBoxed && isWhole}
       fold=${shape || isOpen ? [isOpen ? "Fold" : "Show all", () => setOpen(!isOpen)] : null} />`}
     <div class=${`parts ${shape}`} ref=${box} ...${shape ? { tabindex: 0, role: "region", "aria-label": title } : {}}>
-      ${parts.map((part, at) => html`<${Part} key=${at} of=${part} />`)}</div></div>`;
+      ${parts.map((part, at) => html`<${Part} key=${at} of=${part} />`)}
+    </div>
+  </div>`;
 }
 
 /** @param {{of: import("../core/said.js").Part}} props */
@@ -37,8 +39,9 @@ function Part({ of }) {
   const chunks = useMemo(() => chunksOf(of.text), [of.text]);
   if (!of.code) return chunks.map((chunk, at) => html`<${Said} key=${at} of=${chunk} block class="chunk" />`);
   return html`${of.label && html`<p class="faint label"><${Said} of=${of.label} /></p>`}
-    <pre class="code">${chunks.map((chunk, at) => html`<code key=${at} class="chunk"><${Said}
-      of=${chunk} /></code>`)}</pre>`;
+    <pre class="code">
+      ${chunks.map((chunk, at) => html`<code key=${at} class="chunk"><${Said} of=${chunk} /></code>`)}
+    </pre>`;
 }
 
 /** What isn't in sight costs no layout, where it stands in pieces. @param {string} text */
@@ -66,18 +69,23 @@ function Tools({ text, lines, title, box, isGoingOn, fold }) {
     into(box.current, found[to]);
   };
   return html`<div class="row tools">
-    <span class="faint">${text.length.toLocaleString()} characters, ${lines.toLocaleString()} lines${isGoingOn
-      && html`;${" "}
-      <strong>it goes on inside of the box</strong>`}</span>
-    <form role="search" onSubmit=${step}><input type="search" aria-label=${`Find in: ${title}`} placeholder="Find"
-      value=${words}
-      onInput=${(/** @type {any} */ event) => { setWords(event.target.value); setAt(-1); }} /></form>
-    ${words && html`<span class="faint" role="status">${found.length === 0 ? "not found" : `${at < 0 ? "" : `${at
-      + 1} of `}${found.length}
-      ${found.length === MOST_FOUND ? " and more" : ""}`}</span>`}
-    ${fold && html`<button type="button" class="quiet" aria-expanded=${fold[0] === "Fold"}
-      onClick=${fold[1]}>${fold[0]}</button>`}
-    <${Copy} of=${text} /></div>`;
+    <span class="faint">
+      ${text.length.toLocaleString()} characters, ${lines.toLocaleString()} lines
+      ${isGoingOn && html`;${" "}<strong>it goes on inside of the box</strong>`}
+    </span>
+    <form role="search" onSubmit=${step}>
+      <input type="search" aria-label=${`Find in: ${title}`} placeholder="Find" value=${words}
+        onInput=${(/** @type {any} */ event) => { setWords(event.target.value); setAt(-1); }} />
+    </form>
+    ${words && html`<span class="faint" role="status">
+      ${found.length === 0 ? "not found" : `${at < 0 ? "" : `${at + 1} of `}${found.length}
+      ${found.length === MOST_FOUND ? " and more" : ""}`}
+    </span>`}
+    ${fold && html`<button type="button" class="quiet" aria-expanded=${fold[0] === "Fold"} onClick=${fold[1]}>
+      ${fold[0]}
+    </button>`}
+    <${Copy} of=${text} />
+  </div>`;
 }
 
 /** @param {{of: string, says?: string}} props */
@@ -145,8 +153,10 @@ function draw() {
  * @param {{of: unknown, title: string, isOpen?: boolean, isWhole?: boolean}} props */
 export function Json({ of, title, isOpen = false, isWhole = false }) {
   if (of === null || of === undefined || (typeof of === "object" && Object.keys(of).length === 0)) return null;
-  return html`<details class="data" open=${isOpen || isWhole}><summary>${title}</summary><${Text} of=${of}
-    title=${title} isCode isWhole=${isWhole} /></details>`;
+  return html`<details class="data" open=${isOpen || isWhole}>
+    <summary>${title}</summary>
+    <${Text} of=${of} title=${title} isCode isWhole=${isWhole} />
+  </details>`;
 }
 
 /** What goes on inside of the boxes of what is decided on, in pixels below their sight. */

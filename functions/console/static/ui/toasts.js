@@ -13,13 +13,26 @@ export function Toasts() {
   const older = all.filter((each) => each.undo).slice(0, -SHOWN);
   if (isWhole && older.length === 0) setWhole(false);
   return html`<div class=${`toasts ${isWhole ? "whole" : ""}`} role="status" aria-live="polite">
-    ${older.length > 0 && html`<div class="toast" key="older"><p>${older.length} more can be undone</p>
-      <button type="button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${isWhole ? "Hide" : "Show"}</button></div>`}
-    ${(isWhole ? all : all.filter((each) => !older.includes(each))).map((each) => html`<div key=${each.id} class=${`toast ${each.kind}`}>
-    <p><${Said} of=${each.text} />${each.hint && html`<br /><span>${each.hint}</span>`}</p>
-    ${each.undo && html`<button type="button" onClick=${() => { drop(each.id); each.undo?.(); }}>Undo <kbd>u</kbd> <span class="faint">${left(each.until)}</span></button>`}
-    ${!each.undo && html`<button type="button" aria-label="Close this message" onClick=${() => drop(each.id)}>✕</button>`}
-  </div>`)}</div>`;
+    ${older.length > 0 && html`<div class="toast" key="older">
+      <p>${older.length} more can be undone</p>
+      <button type="button" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>
+        ${isWhole ? "Hide" : "Show"}
+      </button>
+    </div>`}
+    ${(isWhole ? all : all.filter((each) => !older.includes(each))).map((each) => html`<div
+      key=${each.id} class=${`toast ${each.kind}`}>
+      <p>
+        <${Said} of=${each.text} />
+        ${each.hint && html`<br /><span>${each.hint}</span>`}
+      </p>
+      ${each.undo && html`<button type="button" onClick=${() => { drop(each.id); each.undo?.(); }}>
+        Undo <kbd>u</kbd> <span class="faint">${left(each.until)}</span>
+      </button>`}
+      ${!each.undo && html`<button type="button" aria-label="Close this message" onClick=${() => drop(each.id)}>
+        ✕
+      </button>`}
+    </div>`)}
+  </div>`;
 }
 
 /** @param {number} until */

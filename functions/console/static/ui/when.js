@@ -92,8 +92,11 @@ function Box() {
   });
   return html`<div class="when" popover="manual" role="status" ref=${box}>${now?.of.map((each) => html`
     <p><${Said} of=${each.name} /></p>
-    <dl>${zones().map(([whose, zone]) => html`<div key=${zone}><dt>${whose}${whose !== zone && html`${" "}
-      <span class="faint">${zone}</span>`}</dt><dd>${exactIn(each.at, zone)}</dd></div>`)}</dl>`)}</div>`;
+    <dl>${zones().map(([whose, zone]) => html`<div key=${zone}>
+      <dt>${whose}${whose !== zone && html`${" "}<span class="faint">${zone}</span>`}</dt>
+      <dd>${exactIn(each.at, zone)}</dd>
+    </div>`)}</dl>`)}
+  </div>`;
 }
 
 function Closing() {

@@ -18,13 +18,15 @@ export function placed(messages, tasks) {
   return first < 0 ? messages : messages.slice(0, first);
 }
 
-/** @param {MessageView[]} messages in the order of their reading @param {ConversationTask[]} tasks @returns {Block[]} */
+/** @param {MessageView[]} messages in the order of their reading @param {ConversationTask[]} tasks
+ * @returns {Block[]} */
 export function blocks(messages, tasks) {
   const known = new Map(tasks.map((task) => [task.id, task]));
   /** @type {Block[]} */
   const found = [];
   for (const message of messages) inside(found, pathOf(message.task_id, known)).push({ message });
-  for (const task of tasks.filter((each) => each.join_parent && isOpen(each.state))) inside(found, pathOf(task.id, known));
+  for (const task of tasks.filter((each) => each.join_parent && isOpen(each.state)))
+    inside(found, pathOf(task.id, known));
   return found;
 }
 
@@ -49,19 +51,28 @@ function pathOf(id, known) {
   let task = known.get(id);
   if (!task?.join_parent) return [];
   const { join_parent: waiting } = task;
-  for (let parent = known.get(task.parent_id ?? ""); parent?.join_parent === waiting; parent = known.get(parent.parent_id ?? "")) task = parent;
+  for (
+    let parent = known.get(task.parent_id ?? "");
+    parent?.join_parent === waiting;
+    parent = known.get(parent.parent_id ?? "")
+  ) task = parent;
   return [...pathOf(waiting, known), task];
 }
 
 /** @param {{of: Block[]}} props */
 export function Blocks({ of }) {
-  return of.map((block, at) => (block.branches ? html`<div class="branches" key=${at}>${block.branches.map((branch) => html`<${Column} key=${branch.task.id} of=${branch} />`)}</div>`
-    : html`<${Message} key=${at} of=${block.message} />`));
+  return of.map((block, at) => (block.branches ? html`<div class="branches" key=${at}>
+      ${block.branches.map((branch) => html`<${Column} key=${branch.task.id} of=${branch} />`)}
+    </div>` : html`<${Message} key=${at} of=${block.message} />`));
 }
 
 /** @param {{of: Branch}} props */
 function Column({ of }) {
   const agent = of.task.agent ?? "anyone";
-  return html`<section aria-label=${`Branch of ${agent}`}><p class="row"><a href=${address(`/tasks/${of.task.id}`)}><${Said} of=${agent} /></a> <${State} of=${of.task.state} /></p>
-    <${Blocks} of=${of.blocks} /></section>`;
+  return html`<section aria-label=${`Branch of ${agent}`}>
+    <p class="row">
+      <a href=${address(`/tasks/${of.task.id}`)}><${Said} of=${agent} /></a> <${State} of=${of.task.state} />
+    </p>
+    <${Blocks} of=${of.blocks} />
+  </section>`;
 }

@@ -6,7 +6,8 @@ import { EVERY_MS, looksSoFar, nextLook } from "../../core/live.js";
 
 /** @typedef {import("api").MessageView} MessageView */
 
-/** @param {string} id @param {() => boolean} isBusy while it is answered, messages come without a ring @returns {MessageView[]} */
+/** @param {string} id @param {() => boolean} isBusy while it is answered, messages come without a ring
+ * @returns {MessageView[]} */
 export function useMessages(id, isBusy) {
   const [messages, setMessages] = useState(/** @type {MessageView[]} */ ([]));
   useEffect(() => {
@@ -17,14 +18,17 @@ export function useMessages(id, isBusy) {
   return messages;
 }
 
-/** @param {string} id @param {() => boolean} isBusy @param {AbortSignal} stop @param {(more: MessageView[]) => void} tell */
+/** @param {string} id @param {() => boolean} isBusy @param {AbortSignal} stop
+ * @param {(more: MessageView[]) => void} tell */
 async function follow(id, isBusy, stop, tell) {
   let after = "";
   let wait = EVERY_MS;
   while (!stop.aborted) {
     const before = looksSoFar();
     try {
-      const page = /** @type {import("api").MessagePage} */ (await get(`/conversations/${encodeURIComponent(id)}/messages?limit=100${after ? `&after=${encodeURIComponent(after)}` : ""}`, stop));
+      const page = /** @type {import("api").MessagePage} */ (await get(
+        `/conversations/${encodeURIComponent(id)}/messages?limit=100${
+          after ? `&after=${encodeURIComponent(after)}` : ""}`, stop));
       if (stop.aborted) return;
       const isMore = page.after !== after && page.items.length > 0;
       after = page.after;

@@ -46,8 +46,11 @@ export function Rule({ of }) {
   const given = of.given.map((each) => each.by);
   const said = why || (given.includes(who.value) ? "You have approved it: others have to, too." : "");
   return html`${said && html`<p class="notice" role="note">${said}</p>`}
-    ${given.length > 0 && html`<p>Approved so far by <${Said} of=${given.join(", ")} />:${" "}
-      ${given.length} of ${of.needed}.</p>`}
-    ${of.then_at && html`<p class="faint">If nobody has by then, the group <${Said} of=${of.then_group} /> may,
-      too: <${Ago} at=${of.then_at} />.</p>`}`;
+    ${given.length > 0 && html`<p>
+      Approved so far by <${Said} of=${given.join(", ")} />:${" "}
+      ${given.length} of ${of.needed}.
+    </p>`}
+    ${of.then_at && html`<p class="faint">
+      If nobody has by then, the group <${Said} of=${of.then_group} /> may, too: <${Ago} at=${of.then_at} />.
+    </p>`}`;
 }

@@ -20,7 +20,8 @@ export function useAsks(query) {
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
   const { question = "", of = "" } = query;
   const isNamed = /^\w+$/.test(question) && /^\w+$/.test(of);
-  const chosen = asks.questions.find((each) => each.id === question) ?? (isNamed ? { id: question, task_id: of } : null);
+  const chosen = asks.questions.find((each) => each.id === question)
+    ?? (isNamed ? { id: question, task_id: of } : null);
   return { ...asks, chosen, shown, setShown };
 }
 

@@ -1,6 +1,6 @@
 /** What a person fills in to answer: fields of a question's kind, and the answer that they make. */
 import { html } from "../../lib.js";
-import { parsed } from "../../core/api.js";
+import { parsed } from "../../core/json.js";
 import { plain } from "../../core/said.js";
 import { Data, Said } from "../../ui/parts.js";
 
@@ -70,8 +70,10 @@ export function asksFor(of) {
   const properties = propertiesOf(of);
   return html`${of.title && html`<p><strong><${Said} of=${of.title} /></strong></p>`}
     ${of.description && html`<p><${Said} of=${of.description} /></p>`}
-    <ul>${properties.map(([name, each]) => html`<li key=${name}><${Called} property=${name} of=${each} />
-      ${each.description && html`: <${Said} of=${each.description} />`}</li>`)}</ul>
+    <ul>${properties.map(([name, each]) => html`<li key=${name}>
+      <${Called} property=${name} of=${each} />
+      ${each.description && html`: <${Said} of=${each.description} />`}
+    </li>`)}</ul>
     <${Data} of=${of} title="The form, as the agent wrote it" open=${properties.length === 0} />`;
 }
 

@@ -41,9 +41,14 @@ export function Questions({ of, at, choose }) {
     <h2 id="asked">Asked in the middle of work <span class="faint">· ${of.length}</span></h2>
     <ul>${of.map((each) => html`<li key=${each.id} class=${`item ${each.id === at ? "at" : ""}`}>
       <button type="button" class="open" aria-current=${each.id === at ? "true" : undefined}
-        onClick=${() => choose(each)}><${Kind} of=${each} />
-        <span class="title">${each.tool && html`<code><${Said} of=${each.tool} /></code> `}
-          <${Said} of=${each.text} /></span>
-        <span class="faint"><${Said} of=${each.agent} /> · <${Left} at=${each.until} /></span></button></li>`)}</ul>
+        onClick=${() => choose(each)}>
+        <${Kind} of=${each} />
+        <span class="title">
+          ${each.tool && html`<code><${Said} of=${each.tool} /></code> `}
+          <${Said} of=${each.text} />
+        </span>
+        <span class="faint"><${Said} of=${each.agent} /> · <${Left} at=${each.until} /></span>
+      </button>
+    </li>`)}</ul>
   </section>`;
 }

@@ -42,26 +42,34 @@ export function Whole({ at, shown, onShown, run, onBack }) {
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
     <${Trouble} of=${problem} what="The question can't be read, so nothing is decided here." />
     ${now && first && html`<header>
-        <p><${Kind} of=${now} /> <${Said} of=${now.agent} /> asks${" "}
-          <span class="faint">· <${Ago} at=${now.asked_at} /></span></p>
-        <h2 class="title">${now.kind === "action" ? "May it do this?" : "What does it ask?"}</h2></header>
+        <p>
+          <${Kind} of=${now} /> <${Said} of=${now.agent} /> asks${" "}
+          <span class="faint">· <${Ago} at=${now.asked_at} /></span>
+        </p>
+        <h2 class="title">${now.kind === "action" ? "May it do this?" : "What does it ask?"}</h2>
+      </header>
       ${now.outcome === "open" ? html`<${Decide} of=${now} isLive=${shown !== null && why === ""} run=${run} />`
     : html`<${Closed} of=${now} />`}
       ${now.outcome === "open" && html`<${Notes} why=${why} isHopeless=${now.answerable === false} />`}
-      ${isChanged && html`<p class="notice" role="alert">It was changed while you read it.${" "}
-        <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button></p>`}
+      ${isChanged && html`<p class="notice" role="alert">
+        It was changed while you read it.${" "}
+        <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button>
+      </p>`}
       <${Asks} of=${first} />
       <${Decisions} of=${now} propose=${shown && !why ? (/** @type {unknown} */ its) => run("change", its) : null} />
       <${About} of=${now} />
       <${OfTask} id=${now.task_id} />`}
-    ${!now && !problem && html`<${Loading} />`}</article>`;
+    ${!now && !problem && html`<${Loading} />`}
+  </article>`;
 }
 
 /** @param {{why: string, isHopeless: boolean}} props */
 function Notes({ why, isHopeless }) {
   return html`${why && html`<p class="notice" role="note">${why}</p>`}
-    ${isHopeless && html`<p class="notice" role="note">Nobody can decide it as things are: of those who may, too few are
-      left. It ends by itself, unless its group has people again.</p>`}`;
+    ${isHopeless && html`<p class="notice" role="note">
+      Nobody can decide it as things are: of those who may, too few are left. It ends by itself, unless its group has
+      people again.
+    </p>`}`;
 }
 
 /** @type {Record<Act, [string, string, string]>} */
@@ -79,8 +87,9 @@ function Decide({ of, isLive, run }) {
   const acts = of.kind === "action" ? ["approve", "change", "standing", "refuse"] : ["reply", "refuse"];
   return html`<div class="row acts" role="group" aria-label="Decide">${acts.map((act) => {
     const [says, key, looks] = ACTS[act];
-    return html`<button key=${act} type="button" class=${looks} disabled=${!isLive}
-      onClick=${() => run(act)}>${says} <${Key}>${key}<//></button>`;
+    return html`<button key=${act} type="button" class=${looks} disabled=${!isLive} onClick=${() => run(act)}>
+      ${says} <${Key}>${key}<//>
+    </button>`;
   })}</div>`;
 }
 
@@ -98,23 +107,29 @@ const ENDS = {
 export function Closed({ of }) {
   const isUnused = of.outcome === "approved" && !of.used_at;
   const isOver = Date.parse(of.until) <= Date.now();
-  return html`<p class="notice" role="status">${ENDS[of.outcome] ?? html`It is <${Said} of=${of.outcome} />.`}
+  return html`<p class="notice" role="status">
+    ${ENDS[of.outcome] ?? html`It is <${Said} of=${of.outcome} />.`}
     ${of.used_at && html` It was begun <${Ago} at=${of.used_at} />.`}
     ${isUnused && (isOver ? " It wasn't begun in time, and can't be any more." : html` It wasn't begun yet.${" "}
-      <button type="button" class="danger" onClick=${() => revoke(of)}>Revoke</button>`)}</p>`;
+      <button type="button" class="danger" onClick=${() => revoke(of)}>Revoke</button>`)}
+  </p>`;
 }
 
 /** What is asked: all of it, as text. @param {{of: Question}} props */
 function Asks({ of }) {
   return html`<div class="asked whole">
-    ${of.tool && html`<h3>Tool</h3><p><code><${Said} of=${of.tool} /></code></p>
-      <h3>Arguments</h3><${Whatever} of=${of.arguments ?? {}} title="Arguments" />
+    ${of.tool && html`<h3>Tool</h3>
+      <p><code><${Said} of=${of.tool} /></code></p>
+      <h3>Arguments</h3>
+      <${Whatever} of=${of.arguments ?? {}} title="Arguments" />
       ${of.before !== undefined && html`<h3>Since the last approval</h3>
         <${Before} before=${of.before} now=${of.arguments} />`}`}
-    <h3>${of.tool ? "Why" : "Question"}</h3><${Text} of=${of.text} title="What it asks" isWhole />
+    <h3>${of.tool ? "Why" : "Question"}</h3>
+    <${Text} of=${of.text} title="What it asks" isWhole />
     ${of.options.length > 0 && html`<h3>Options</h3>
       <ul>${of.options.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}
-    ${of.form && html`<h3>Form</h3>${asksFor(of.form)}`}</div>`;
+    ${of.form && html`<h3>Form</h3>${asksFor(of.form)}`}
+  </div>`;
 }
 
 /** @param {{of: unknown, title: string}} props */
@@ -124,9 +139,11 @@ const Whatever = ({ of, title }) => html`<${Text} of=${of} title=${title} isCode
 function Before({ before, now }) {
   if (!before) return html`<p>This tool wasn't approved for this agent before.</p>`;
   const isSame = changesOf(before.arguments, now).length === 0;
-  return html`<p>${isSame ? "The same" : "Other"} arguments were approved by${" "}
+  return html`<p>
+      ${isSame ? "The same" : "Other"} arguments were approved by${" "}
       <${Said} of=${before.by.join(", ")} />, <${Ago} at=${before.at} />,${" "}
-      for <a href=${address(`/tasks/${before.task_id}`)}>this task</a>.</p>
+      for <a href=${address(`/tasks/${before.task_id}`)}>this task</a>.
+    </p>
     ${!isSame && html`<${Changes} was=${before.arguments} is=${now} />`}`;
 }
 
@@ -134,17 +151,24 @@ function Before({ before, now }) {
  * @param {{of: Question, propose: ((proposed: unknown) => void) | null}} props */
 export function Decisions({ of, propose }) {
   if (of.decisions.length === 0) return null;
-  return html`<h3>Decided so far</h3><ul class="log">${of.decisions.map((each) => html`<li key=${each.by + each.at}>
-    <p><strong><${Said} of=${each.by} /></strong>${each.by === who.value && " (you)"} ${each.outcome}
-      ${each.standing_answer && ", by a standing answer"}${each.arguments && " with other arguments"}${" "}
-      · <${Ago} at=${each.at} /></p>
-    ${each.reason && html`<${Said} of=${each.reason} block />`}
-    ${typeof each.answer === "string" ? html`<${Said} of=${each.answer} block />`
+  return html`<h3>Decided so far</h3>
+    <ul class="log">${of.decisions.map((each) => html`<li key=${each.by + each.at}>
+      <p>
+        <strong><${Said} of=${each.by} /></strong>${each.by === who.value && " (you)"} ${each.outcome}
+        ${each.standing_answer && ", by a standing answer"}
+        ${each.arguments && " with other arguments"}${" "}
+        · <${Ago} at=${each.at} />
+      </p>
+      ${each.reason && html`<${Said} of=${each.reason} block />`}
+      ${typeof each.answer === "string" ? html`<${Said} of=${each.answer} block />`
     : each.answer !== null && html`<${Whatever} of=${each.answer} title="Answer" />`}
-    ${each.arguments && html`<${Whatever} of=${each.arguments} title="Arguments that were approved" />
-      <p class="faint">Compared with what it asks for:</p><${Changes} was=${of.arguments} is=${each.arguments} />
-      ${propose && each.by !== who.value && html`<button type="button"
-        onClick=${() => propose(each.arguments)}>Approve these arguments, too</button>`}`}</li>`)}</ul>`;
+      ${each.arguments && html`<${Whatever} of=${each.arguments} title="Arguments that were approved" />
+        <p class="faint">Compared with what it asks for:</p>
+        <${Changes} was=${of.arguments} is=${each.arguments} />
+        ${propose && each.by !== who.value && html`<button type="button" onClick=${() => propose(each.arguments)}>
+          Approve these arguments, too
+        </button>`}`}
+    </li>`)}</ul>`;
 }
 
 /** @param {{of: Question}} props */

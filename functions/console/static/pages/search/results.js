@@ -36,7 +36,11 @@ export function Results({ query }) {
         keyOf=${(/** @type {ListedTask} */ task) => task.id}
         hrefOf=${(/** @type {ListedTask} */ task) => address(`/tasks/${task.id}`)} />`
     : !problem && !isSearching && html`<${Empty} title=${next === null ? "No task fits" : "None so far"}>
-        <p>${next === null ? "All tasks were looked at." : "Older tasks weren't looked at yet."} Words are looked for in
+        <p>
+          ${next === null ? "All tasks were looked at." : "Older tasks weren't looked at yet."} Words are looked for in
           titles, agents, labels, ids and short results; a label is written as lists show it: <code>team=blue</code>.
-          ${query.label && html`${" "}Labels of tasks of an earlier release are in their handoffs alone.`}</p>${on}<//>`}`;
+          ${query.label && html`${" "}Labels of tasks of an earlier release are in their handoffs alone.`}
+        </p>
+        ${on}
+      <//>`}`;
 }

@@ -27,19 +27,24 @@ export function Attempts({ task, whole = null, chain }) {
   const tries = triesOf(chain, task.id);
   const recoveries = read?.recoveries ?? [];
   if (tries.length < 2 && recoveries.length === 0 && !problem) return null;
-  return html`<section><h3>Earlier attempts</h3>
+  return html`<section>
+    <h3>Earlier attempts</h3>
     <${Trouble} of=${problem} what="Its earlier attempts can't be read." />
     ${tries.length > 1 && html`<${Beside} tries=${tries.slice(-MOST)} before=${Math.max(0, tries.length - MOST)} />`}
-    ${recoveries.length > 0 && html`<ol class="lines">${recoveries.map((each) => html`<${Lost} key=${each.at}
-      of=${each} />`)}</ol>`}</section>`;
+    ${recoveries.length > 0 && html`<ol class="lines">
+      ${recoveries.map((each) => html`<${Lost} key=${each.at} of=${each} />`)}
+    </ol>`}
+  </section>`;
 }
 
 /** @param {{of: import("api").RecoveryView}} props */
 function Lost({ of }) {
   const from = of.last_checkpoint_id && html` from <${Id} of=${of.last_checkpoint_id} short />`;
-  return html`<li><strong><${Said} of=${of.prior_agent} /></strong>${" "}
+  return html`<li>
+    <strong><${Said} of=${of.prior_agent} /></strong>${" "}
     (<${Said} of=${of.prior_worker} />, claim ${of.prior_fence}): <${Said} of=${of.reason} />${" "}
-    <span class="faint">· <${Ago} at=${of.at} /> · <${Said} of=${of.action} />${from}</span></li>`;
+    <span class="faint">· <${Ago} at=${of.at} /> · <${Said} of=${of.action} />${from}</span>
+  </li>`;
 }
 
 /** @type {[string, (node: ChainNode) => unknown][]} */
@@ -59,11 +64,17 @@ const ROWS = [
 function Beside({ tries, before }) {
   const name = (/** @type {number} */ at) => `Try ${before + at + 1}`;
   return html`<div class="numbers beside" tabindex="0" role="region" aria-label="Tries side by side"><table>
-      <thead><tr><td></td>${tries.map((node, at) => html`<th key=${node.task_id} scope="col">
-        <a href=${address(`/tasks/${node.task_id}`)}>${name(at)}</a></th>`)}</tr></thead>
+      <thead><tr>
+        <td></td>
+        ${tries.map((node, at) => html`<th key=${node.task_id} scope="col">
+          <a href=${address(`/tasks/${node.task_id}`)}>${name(at)}</a>
+        </th>`)}
+      </tr></thead>
       <tbody>${ROWS.filter(([, of]) => tries.some(of)).map(([what, of]) => html`<tr key=${what}>
-        <th scope="row">${what}</th>${tries.map((node) =>
-    html`<td key=${node.task_id}>${node.hidden ? "not yours to read" : of(node)}</td>`)}</tr>`)}</tbody></table></div>
+        <th scope="row">${what}</th>
+        ${tries.map((node) => html`<td key=${node.task_id}>${node.hidden ? "not yours to read" : of(node)}</td>`)}
+      </tr>`)}</tbody>
+    </table></div>
     ${tries.slice(1).map((node, at) => html`<${Otherwise} key=${node.task_id} was=${tries[at]} is=${node}
       name=${name(at + 1)} />`)}`;
 }
@@ -80,12 +91,14 @@ function Otherwise({ was, is, name }) {
       .then(([before, now]) => setFound({ was: before, is: now }), setTrouble);
   };
   if (!found) {
-    return html`<p><button type="button" class="quiet"
-        onClick=${compare}>What ${name.toLowerCase()} asks otherwise</button></p>
+    return html`<p>
+        <button type="button" class="quiet" onClick=${compare}>What ${name.toLowerCase()} asks otherwise</button>
+      </p>
       <${Trouble} of=${trouble} what="They can't be compared." />`;
   }
   const isSame = changesOf(found.was, found.is).length === 0;
-  return html`<p class="faint" tabindex="-1" ref=${said}>${name} asks ${isSame ? "the same" : "otherwise"}.</p><${Changes} ...${found} />`;
+  return html`<p class="faint" tabindex="-1" ref=${said}>${name} asks ${isSame ? "the same" : "otherwise"}.</p>
+    <${Changes} ...${found} />`;
 }
 
 /** @param {any} handoff */

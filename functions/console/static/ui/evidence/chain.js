@@ -49,12 +49,17 @@ export function Strip({ chain, here }) {
   const shown = cut ? [...way.slice(0, ENDS), null, ...way.slice(-ENDS)] : way;
   const others = flat(chain.nodes).length - way.length;
   if (way.length < 2 && others === 0) return null;
-  return html`<section class="strip"><h3>How it came to this</h3><ol>${way.length > 1 && shown.map((node) => (node
+  return html`<section class="strip">
+    <h3>How it came to this</h3>
+    <ol>${way.length > 1 && shown.map((node) => (node
     ? html`<${Step} key=${node.task_id} of=${node} isHere=${node.task_id === here} />`
-    : html`<li key="cut" class="cut"><button type="button" class="quiet" onClick=${() =>
-      setWhole(true)}>${cut} more between</button></li>`))}</ol>
-    ${others > 0 && html`<p class="faint"><a
-      href=${address(`/tasks/${here}`)}>${others} more in this chain</a></p>`}</section>`;
+    : html`<li key="cut" class="cut">
+        <button type="button" class="quiet" onClick=${() => setWhole(true)}>${cut} more between</button>
+      </li>`))}</ol>
+    ${others > 0 && html`<p class="faint">
+      <a href=${address(`/tasks/${here}`)}>${others} more in this chain</a>
+    </p>`}
+  </section>`;
 }
 
 /** @param {{of: ChainNode, isHere: boolean}} props */
@@ -62,9 +67,10 @@ function Step({ of, isHere }) {
   const title = of.hidden ? "not yours to read" : html`<${Said} of=${of.title || of.task_id} />`;
   const took = of.duration_seconds === null ? "" : ` · ${length(of.duration_seconds)}`;
   return html`<li class=${isHere ? "here" : ""} aria-current=${isHere ? "step" : undefined}>
-    <${State} of=${of.state} />${" "}${isHere ? html`<strong>this one</strong>`
-      : html`<a href=${address(`/tasks/${of.task_id}`)}>${title}</a>`}${" "}
-    <span class="faint">${of.kind} · <${Said} of=${of.agent ?? of.target_agent ?? "anyone"} />${took}</span></li>`;
+    <${State} of=${of.state} />${" "}
+    ${isHere ? html`<strong>this one</strong>` : html`<a href=${address(`/tasks/${of.task_id}`)}>${title}</a>`}${" "}
+    <span class="faint">${of.kind} · <${Said} of=${of.agent ?? of.target_agent ?? "anyone"} />${took}</span>
+  </li>`;
 }
 
 /** @param {{model_calls: number, input_tokens: number, output_tokens: number}} usage */

@@ -23,14 +23,19 @@ export function useDirection(task) {
 
 /** @param {{of: ReturnType<typeof useDirection>}} props */
 export function Direction({ of: { items, isAll, problem } }) {
-  return html`<section><h3>The last of this direction</h3>
+  return html`<section>
+    <h3>The last of this direction</h3>
     <${Trouble} of=${problem} what="What became of earlier ones can't be read." />
     ${items === null && !problem && html`<p class="faint" role="status">Looking for earlier ones …</p>`}
-    ${items?.length === 0 && html`<p class="faint">${isAll ? "It is the first one."
-      : "None among the newest that were looked at."}</p>`}
-    <ul class="lines">${(items ?? []).map((each) => html`<li key=${each.task_id}><${State} of=${each.state} />${" "}
+    ${items?.length === 0 && html`<p class="faint">
+      ${isAll ? "It is the first one." : "None among the newest that were looked at."}
+    </p>`}
+    <ul class="lines">${(items ?? []).map((each) => html`<li key=${each.task_id}>
+      <${State} of=${each.state} />${" "}
       <a href=${address(`/tasks/${each.task_id}`)}><${Said} of=${each.title || each.task_id} /></a>${" "}
-      <span class="faint">${each.kind} · <${Ago} at=${each.created_at} /></span></li>`)}</ul></section>`;
+      <span class="faint">${each.kind} · <${Ago} at=${each.created_at} /></span>
+    </li>`)}</ul>
+  </section>`;
 }
 
 /** In a few words. @param {{items: import("api").ListedHandoff[] | null, problem: unknown}} of */

@@ -9,21 +9,24 @@ import { Text } from "../text.js";
 export function Failure({ of, request = of.rollback_request, isWhole = false }) {
   const { completed, incomplete, ...progress } = of.partial_progress ?? {};
   const said = (/** @type {string} */ each) => html`<${Said} of=${each} />`;
-  return html`<div class="failure"><p><span class="flag">${of.type}</span></p>
+  return html`<div class="failure">
+    <p><span class="flag">${of.type}</span></p>
     <${Text} of=${of.description} title="What failed" isWhole=${isWhole} />
-    <${List} title="Blockers" of=${of.blockers} show=${(/** @type {any} */ each) => html`<strong><${Said}
-      of=${each.type} /></strong>${" "}
-      <${Said} of=${each.description} />${each.required_to_proceed
-        && html` <span class="flag">needed to go on</span>`}`} />
+    <${List} title="Blockers" of=${of.blockers} show=${(/** @type {any} */ each) => html`
+      <strong><${Said} of=${each.type} /></strong>${" "}<${Said} of=${each.description} />
+      ${each.required_to_proceed && html` <span class="flag">needed to go on</span>`}`} />
     <${List} title="Questions" of=${request?.questions} show=${said} />
     <${List} title="Completed" of=${completed} show=${said} />
     <${List} title="Left to do" of=${incomplete} show=${said} />
-    ${Object.keys(progress).length > 0 && html`<h3>So far</h3><${Text} of=${progress} title="What was reached so far"
-      isCode isWhole=${isWhole} />`}
-    ${request?.target_agent && html`<p>Rolled back to <${Said} of=${request.target_agent} />. <${Said}
-      of=${request.reason} /></p>`}
+    ${Object.keys(progress).length > 0 && html`<h3>So far</h3>
+      <${Text} of=${progress} title="What was reached so far" isCode isWhole=${isWhole} />`}
+    ${request?.target_agent && html`<p>
+      Rolled back to <${Said} of=${request.target_agent} />. <${Said} of=${request.reason} />
+    </p>`}
     ${of.rollback?.task_id && html`<p>
-      <a href=${address(`/tasks/${of.rollback.task_id}`)}>The task that it was rolled back to</a></p>`}</div>`;
+      <a href=${address(`/tasks/${of.rollback.task_id}`)}>The task that it was rolled back to</a>
+    </p>`}
+  </div>`;
 }
 
 /** @param {{title: string, of: any[] | undefined, show: (each: any) => unknown}} props */

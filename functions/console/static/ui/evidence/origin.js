@@ -15,18 +15,31 @@ export function Origin({ handoff, chain = null }) {
   const { escalation, rolls_back: rollsBack, retries, continues, part_of: partOf } = /** @type {any} */ (handoff);
   const about = (/** @type {string} */ id) => html`<${Named} id=${id} chain=${chain} />`;
   return html`${escalation && html`<${Digest} of=${escalation} />`}
-    ${rollsBack && html`<section class="origin"><h3>Gives back</h3>
-      <p>${about(rollsBack.task_id)} failed${rollsBack.checkpoint_id && html`; its last checkpoint is <${Id}
-        of=${rollsBack.checkpoint_id} short />`}.</p>
-      <${Failure} of=${rollsBack.failure} request=${rollsBack.rollback_request} isWhole /></section>`}
-    ${retries && html`<section class="origin"><h3>Tries again</h3>
-      <p>${about(retries.handoff_id)} had ended: ${stateWord(retries.state)}${retries.checkpoint_id
-    && html`; this goes on from its checkpoint <${Id} of=${retries.checkpoint_id} short />`}.</p>
-      ${retries.failure && html`<${Failure} of=${retries.failure} isWhole />`}</section>`}
-    ${continues && html`<section class="origin"><h3>Goes on after</h3>
-      <p>${about(continues.handoff_id)}, which was done.</p></section>`}
-    ${partOf && html`<section class="origin"><h3>Part</h3>
-      <p>It is part ${partOf.number} of ${about(partOf.task_id)}, which a person split.</p></section>`}`;
+    ${rollsBack && html`<section class="origin">
+      <h3>Gives back</h3>
+      <p>
+        ${about(rollsBack.task_id)} failed
+        ${rollsBack.checkpoint_id && html`; its last checkpoint is <${Id} of=${rollsBack.checkpoint_id} short />`}.
+      </p>
+      <${Failure} of=${rollsBack.failure} request=${rollsBack.rollback_request} isWhole />
+    </section>`}
+    ${retries && html`<section class="origin">
+      <h3>Tries again</h3>
+      <p>
+        ${about(retries.handoff_id)} had ended: ${stateWord(retries.state)}
+        ${retries.checkpoint_id
+          && html`; this goes on from its checkpoint <${Id} of=${retries.checkpoint_id} short />`}.
+      </p>
+      ${retries.failure && html`<${Failure} of=${retries.failure} isWhole />`}
+    </section>`}
+    ${continues && html`<section class="origin">
+      <h3>Goes on after</h3>
+      <p>${about(continues.handoff_id)}, which was done.</p>
+    </section>`}
+    ${partOf && html`<section class="origin">
+      <h3>Part</h3>
+      <p>It is part ${partOf.number} of ${about(partOf.task_id)}, which a person split.</p>
+    </section>`}`;
 }
 
 /** A task by its whole title, once that is known. `id`: its own, or its handoff's.
@@ -34,8 +47,9 @@ export function Origin({ handoff, chain = null }) {
 export function Named({ id, chain }) {
   const node = nodeOf(chain, id);
   const title = node && !node.hidden ? node.title : "";
-  return html`<a href=${address(`/tasks/${node?.task_id ?? id.replace(/^ho_/, "task_")}`)}>${title
-    ? html`<${Said} of=${title} />` : "the earlier task"}</a>`;
+  return html`<a href=${address(`/tasks/${node?.task_id ?? id.replace(/^ho_/, "task_")}`)}>
+    ${title ? html`<${Said} of=${title} />` : "the earlier task"}
+  </a>`;
 }
 
 /** @param {{of: {source_digest_url?: string, client_relation_ids?: string[], project_relation_ids?: string[]}}}

@@ -83,8 +83,10 @@ function agentChoice(agent) {
 
 /** @param {import("api").ListedTask} task @returns {Choice} */
 function taskChoice(task) {
-  const shown = html`<span class="title"><${Said} of=${task.title || task.id} /></span><span class="keys-of">
-    <${State} of=${task.state} />${" "}<span class="faint"><${Ago} at=${task.created_at} /></span></span>`;
+  const shown = html`<span class="title"><${Said} of=${task.title || task.id} /></span>
+    <span class="keys-of">
+      <${State} of=${task.state} />${" "}<span class="faint"><${Ago} at=${task.created_at} /></span>
+    </span>`;
   return { id: task.id, group: "Tasks", run: () => `/tasks/${task.id}`, shown };
 }
 
