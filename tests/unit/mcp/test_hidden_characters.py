@@ -80,9 +80,8 @@ def test_every_door_goes_by_one_class() -> None:
 
 
 def test_the_console_goes_by_the_same_class() -> None:
-    found = dict(
-        re.findall(r"^const ([A-Z]+) = String\.raw`(.*)`;$", SAID_JS.read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    written = re.findall(r"^const ([A-Z]+) = (String\.raw`[^;]*);$", SAID_JS.read_text(encoding="utf-8"), re.MULTILINE)
+    found = {name: "".join(re.findall(r"String\.raw`(.*)`", lines)) for name, lines in written}
     whole = found["HIDDEN"]
     for name in ("PICTURE", "JOINED", "HIDING"):
         whole = whole.replace(f"${{{name}}}", found[name])

@@ -3,8 +3,7 @@
 import { signal, computed } from "../lib.js";
 import { change, credentials, forget, pause } from "./api.js";
 import { leadTo } from "./router.js";
-import { lastUsed, pin, pinned, session as kept, sessionOf, share, unshare, use } from "./sessions.js";
-import { reader } from "./whose.js";
+import { lastUsed, pin, pinned, reader, session as kept, sessionOf, share, unshare, use } from "./sessions.js";
 
 /** @typedef {import("./sessions.js").Session} Session */
 /** What a part of the page does when a session ends: it forgets what it holds of it, and returns what is lost by that,
@@ -99,7 +98,7 @@ export async function signIn(token) {
 
 /** Signs this tab in by a code: whose it was before stays signed in elsewhere. Who is here already goes on, and leaves
  * the code as it was. Throws where something was lost by the change: it is told before, and the code is still good.
- * @param {import("./offers.js").Offer} offer */
+ * @param {import("./sessions.js").Offer} offer */
 export async function redeem(offer) {
   const there = sessionOf(offer);
   await leave();

@@ -1,7 +1,8 @@
 /** The sessions of this browser, as its tabs know them: ids, whose, where, until when. What shows one is in a cookie
  * that no page can read. A tab names one of them, and stays with it
- * (docs/decisions/101-a-session-that-no-page-can-read.md). */
-import { ROOT } from "./api.js";
+ * (docs/decisions/101-a-session-that-no-page-can-read.md). What a link signs in, and whose session it is for. */
+import { change, get, Problem, ROOT } from "./api.js";
+import { leadTo, matched, placeOf } from "./router.js";
 
 /** @typedef {{id: string, who: string, workspace: string, expires_at: string, ends_at: string}} Session */
 /** Whose a tab is. @typedef {{id: string, who: string, workspace: string}} Pin */
@@ -55,4 +56,55 @@ function read(storage, key) {
   } catch {
     return null;
   }
+}
+
+/** Whom a link signs in. @typedef {{code: string, who: string, workspace: string}} Offer */
+
+/** The one-use code of a link, such as the command line makes: out of the address at once. @returns {string | null} */
+export function codeFromAddress() {
+  const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1] ?? null;
+  if (code) leadTo("#/");
+  return code;
+}
+
+/** Whom a code would sign in. It isn't used up by that. @param {string} code @returns {Promise<Offer>} */
+export async function lookAt(code) {
+  const { principal } = await change("POST", "/sessions/redeem", { code, look: true }, { session: "" });
+  return { code, who: principal.id, workspace: principal.workspace };
+}
+
+/** Pages of one thing, and where the API has it. @type {[string, string][]} */
+const THINGS = [
+  ["/tasks/:id", "/tasks/"],
+  ["/handoffs/:id", "/handoffs/"],
+  ["/reviews/:id", "/manual-reviews/"],
+  ["/chat/:id", "/conversations/"],
+  ["/memory/:id", "/blackboard/"],
+];
+
+/** Where a browser has several: the first that can read what the link names.
+ * @param {Session[]} sessions the one that was used last first @param {string} hash
+ * @returns {Promise<Session | null>} */
+export async function reader(sessions, hash) {
+  const path = apiPath(hash);
+  if (path && sessions.length > 1) {
+    for (const session of sessions) {
+      const isRead = get(path, undefined, session.id).then(() => true, isUnanswered);
+      if (await isRead) return session;
+    }
+  }
+  return sessions[0] ?? null;
+}
+
+const isUnanswered = (/** @type {unknown} */ error) => error instanceof Problem && error.status === 0;
+
+/** @param {string} hash */
+function apiPath(hash) {
+  const { path, query } = placeOf(hash);
+  if (path === "/alerts" && query.alert) return `/alerts/${encodeURIComponent(query.alert)}`;
+  for (const [page, api] of THINGS) {
+    const id = matched(page, path)?.id;
+    if (id) return api + encodeURIComponent(id);
+  }
+  return null;
 }

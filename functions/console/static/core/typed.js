@@ -1,6 +1,7 @@
 /** What one has typed, over the end of a session: for the same person alone, and in memory, never in the browser's
- * storage. */
+ * storage. And the key of a form's request: sent again after a lost answer, it is done once. */
 import { useEffect, useRef, useState } from "../lib.js";
+import { newKey } from "./api.js";
 import { place } from "./router.js";
 import { onSignIn, onSignOut } from "./session.js";
 
@@ -32,4 +33,17 @@ export function useTyped(name, read) {
     return () => { fields.delete(key); };
   }, [key]);
   return typed;
+}
+
+/** `of`: the key of a request, a new one for another body. `done`: the next request is a new one, whatever it says. */
+export function useOneKey() {
+  const last = useRef({ text: "", key: "" });
+  const typed = useTyped("key", () => (last.current.text ? last.current : undefined));
+  if (typed && !last.current.text) last.current = typed;
+  const of = (/** @type {unknown} */ body) => {
+    const text = JSON.stringify(body);
+    if (last.current.text !== text) last.current = { text, key: newKey() };
+    return last.current.key;
+  };
+  return { of, done: () => { last.current = { text: "", key: "" }; } };
 }

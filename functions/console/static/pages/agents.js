@@ -3,7 +3,7 @@ import { html, useMemo } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
-import { useSlow } from "../core/slow.js";
+import { useSlow } from "../core/dear.js";
 import { failed, toast } from "../core/toasts.js";
 import { useKeys } from "../core/keys.js";
 import { ask } from "../ui/ask.js";

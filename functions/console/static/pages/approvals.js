@@ -5,7 +5,7 @@ import { useDeferred } from "../core/deferred.js";
 import { fits, isFiltered, ordered } from "../core/filters.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
-import { useOlder } from "../core/older.js";
+import { useOlder } from "../core/dear.js";
 import { decided } from "../core/pending.js";
 import { address, go, setQuery } from "../core/router.js";
 import { useSelection } from "../core/selection.js";
@@ -14,15 +14,12 @@ import { Empty, Key, Loading, Trouble } from "../ui/parts.js";
 import { SavedViews } from "../ui/saved.js";
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { carried } from "./approvals/carried.js";
-import { grouped } from "./approvals/groups.js";
+import { answers, Controls, grouped, Nothing, Queue, UNFILTERED, VIEWS } from "./approvals/queue.js";
 import { isCompared } from "./approvals/marks.js";
-import { answers, Controls, Nothing, Queue, UNFILTERED, VIEWS } from "./approvals/queue.js";
-import { follow, leave, useReading } from "./approvals/reading.js";
-import { seenOf, useSight } from "./approvals/sight.js";
+import { follow, leave, seenOf, useReading, useSight } from "./approvals/reading.js";
 import { Sum } from "./approvals/sum.js";
 import { Many, Whole } from "./approvals/whole.js";
-import { atQuestion, atTask, decideOn, NOWHERE, useAsks } from "./questions/desk.js";
-import { Questions } from "./questions/list.js";
+import { atQuestion, atTask, decideOn, NOWHERE, Questions, useAsks } from "./questions/list.js";
 import { Whole as Question } from "./questions/one.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
@@ -38,7 +35,7 @@ export default function Approvals({ query }) {
   const { data, problem, isLoading } = useList(PATH, { most: SHOWN, isFirst: true });
   const isAsked = isFiltered(query) || Boolean(query.sort);
   const { items, isWhole, isReading: isLooking } =
-    /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(PATH, data, isAsked));
+    /** @type {import("../core/dear.js").Older<ListedTask>} */ (useOlder(PATH, data, isAsked));
   const gone = decided.value;
   const { task: _, question: __, of: ___, ...filters } = query;
   const all = useMemo(() => items.filter((task) => !gone.has(task.id)), [items, gone]);
@@ -156,7 +153,7 @@ export default function Approvals({ query }) {
         : at ? html`<${Whole} key=${at.id} task=${at} acts=${acts} isLive=${isLive} onShown=${onShown}
             onBack=${() => setQuery({ task: null })} />`
         : isGone ? html`<${Empty} title="That task doesn't wait any more">
-            <p>Somebody has decided on it, or it was deferred.
+            <p>Somebody has decided on it, or it was deferred.${" "}
               <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or${" "}
               <a href=${address("/approvals")}>what waits</a>.</p>
           <//>`

@@ -1,6 +1,6 @@
 /** Conversations, and a new one. */
 import { html, useState } from "../lib.js";
-import { useOneKey } from "../core/again.js";
+import { useOneKey } from "../core/typed.js";
 import { post } from "../core/api.js";
 import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";

@@ -1,13 +1,13 @@
 /** One conversation: messages as they come, who holds it, and what is left of its budget. */
 import { html, useEffect, useRef, useState } from "../lib.js";
-import { useOneKey } from "../core/again.js";
+import { useOneKey } from "../core/typed.js";
 import { post } from "../core/api.js";
 import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
 import { Field } from "../ui/ask.js";
 import { Empty, Loading, Said, Trouble } from "../ui/parts.js";
 import { Blocks, blocks, placed } from "./chat/blocks.js";
-import { useMessages } from "./chat/follow.js";
+import { useMessages } from "./chat/message.js";
 import { TalkState } from "./chat/list.js";
 import { left } from "./task/chain.js";
 

@@ -1,11 +1,12 @@
 /** How it goes: what ended, how long it waited and was worked on, from the counters that the stream keeps. */
 import { html } from "../lib.js";
 import { address, setQuery } from "../core/router.js";
-import { useSlow } from "../core/slow.js";
+import { useSlow } from "../core/dear.js";
 import { Chart } from "../ui/chart.js";
 import { Empty, Loading, Trouble, Views } from "../ui/parts.js";
-import { begun, begunSaid, dayOf, daysOf, ENDS, ended, hoursOf, PHASES, said, today, took } from "./stats/counts.js";
-import { Rows } from "./stats/rows.js";
+import {
+  begun, begunSaid, dayOf, daysOf, ended, ENDS, hoursOf, PHASES, Rows, said, today, took,
+} from "./stats/counts.js";
 
 /** @typedef {import("api").StatsView} Stats */
 

@@ -18,7 +18,7 @@ import { Share, WhyFailed } from "./task/share.js";
 import { Checkpoints, LateResults, Notes } from "./task/past.js";
 import { Timeline } from "./task/timeline.js";
 import { Trail } from "./task/trail.js";
-import { QuestionsOfTask } from "./questions/of_task.js";
+import { QuestionsOfTask } from "./questions/list.js";
 import { isOpen } from "../core/tree.js";
 
 /** @typedef {import("api").WholeTask} WholeTask */

@@ -1,18 +1,17 @@
 /** Tasks of a day or of an agent, with views that are one click away, and what is done to many of them at once. */
 import { html, useMemo } from "../lib.js";
+import { useOlder } from "../core/dear.js";
 import { useDeferred } from "../core/deferred.js";
 import { dueOf, FILTERS, fits, isFiltered, ordered } from "../core/filters.js";
 import { useList, useLive } from "../core/live.js";
-import { useOlder } from "../core/older.js";
 import { address, setQuery } from "../core/router.js";
 import { useSelection } from "../core/selection.js";
 import { STATES, stateWord } from "../core/states.js";
+import { Bulk } from "./tasks/bulk.js";
 import { MoreFilters } from "../ui/filters.js";
 import { Ago, Empty, Flags, Left, Loading, Said, State, Trouble, Way } from "../ui/parts.js";
 import { SavedViews } from "../ui/saved.js";
 import { Table } from "../ui/table.js";
-import { Bulk } from "./tasks/bulk.js";
-import { VIEWS } from "./tasks/views.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../ui/table.js").Column<ListedTask>} Column */
@@ -48,7 +47,7 @@ export default function Tasks({ query }) {
   const { data, problem, isLoading } = useList(pathOf(query), { isFirst: true });
   const isSearch = isNarrowed(query) || Boolean(query.sort);
   const { items, isWhole, isReading } =
-    /** @type {import("../core/older.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
+    /** @type {import("../core/dear.js").Older<ListedTask>} */ (useOlder(pathOf(query), data, isSearch));
   const asked = useDeferred(JSON.stringify(query));
   const rows = useMemo(() => {
     const narrowed = JSON.parse(asked);
@@ -133,3 +132,13 @@ function Filters({ query, tasks }) {
     <${MoreFilters} query=${query} tasks=${tasks} isAgentAsked />
   </div>`;
 }
+
+/** @type {{name: string, query: Record<string, string>}[]} */
+export const VIEWS = [
+  { name: "Today", query: {} },
+  { name: "To approve", query: { state: "needs" } },
+  { name: "Under way", query: { state: "delegated,next,claimed,waiting" } },
+  { name: "Flagged", query: { flagged: "1" } },
+  { name: "Went wrong", query: { state: "failed,rejected" } },
+  { name: "Done", query: { state: "done" } },
+];

@@ -8,8 +8,7 @@ import { address } from "../core/router.js";
 import { failed, toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Data, Empty, Facts, Id, Key, Loading, Said, Trouble } from "../ui/parts.js";
-import { ImportResult, useImport } from "./tracker/import.js";
-import { Webhook } from "./tracker/webhook.js";
+import { ImportResult, useImport, Webhook } from "./tracker/acts.js";
 
 /** @typedef {import("api").TrackerHealth} Health */
 /** @typedef {import("api").TrackerCheck} Check */

@@ -3,7 +3,7 @@ import { html, useState } from "../lib.js";
 
 /** `of`: the numbers of one bar, in the order of the parts. `name`: below the bar; `title`: whole.
  * @typedef {{name: string, title: string, of: number[]}} Slot */
-/** `class`: of style.css. @typedef {{class: string, title: string}} Part */
+/** `class`: of the styles. @typedef {{class: string, title: string}} Part */
 /** `isNested`: lengths of time, each part drawn before the one after it, not on top; on a logarithmic scale.
  * @typedef {{title: string, says: string, slots: Slot[], parts: Part[], isNested?: boolean,
  *   told?: (value: number) => string}} ChartProps */

@@ -8,8 +8,7 @@ import { plain } from "../core/said.js";
 import { flat, wayTo } from "../core/tree.js";
 import { Attempts } from "./evidence/attempts.js";
 import { Cost, spent, Strip, useChain } from "./evidence/chain.js";
-import { Direction, inWords, useDirection } from "./evidence/direction.js";
-import { Named } from "./evidence/origin.js";
+import { Direction, inWords, Named, useDirection } from "./evidence/origin.js";
 import { Said, Trouble, Way } from "./parts.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */

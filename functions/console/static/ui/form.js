@@ -1,6 +1,6 @@
 /** A form that makes or changes something: its fields, and at each what the API says against it. */
 import { html, useRef, useState } from "../lib.js";
-import { useOneKey } from "../core/again.js";
+import { useOneKey } from "../core/typed.js";
 import { Problem } from "../core/api.js";
 import { parsed } from "../core/json.js";
 import { fromField } from "../core/time.js";

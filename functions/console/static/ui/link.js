@@ -1,9 +1,8 @@
 /** The way in by a link. A link that others made must not say unseen in whose name, and where, one acts: each asks
  * first. */
 import { html } from "../lib.js";
-import { codeFromAddress, lookAt } from "../core/offers.js";
+import { codeFromAddress, lastUsed, lookAt } from "../core/sessions.js";
 import { changeTo, ended, isSignedIn, redeem, sessionId, who, workspace } from "../core/session.js";
-import { lastUsed } from "../core/sessions.js";
 import { failed, toast } from "../core/toasts.js";
 import { ask } from "./ask.js";
 import { Said } from "./parts.js";

@@ -1,7 +1,7 @@
 /** How an agent is: its queue, its claims, and what its last week was like. */
 import { html } from "../../lib.js";
 import { address } from "../../core/router.js";
-import { useSlow } from "../../core/slow.js";
+import { useSlow } from "../../core/dear.js";
 import { Ago, Facts, Said, Trouble } from "../../ui/parts.js";
 import { ended, failures, PHASES, tokens, took } from "../stats/counts.js";
 

@@ -1,17 +1,16 @@
-/** The list of what waits for approval: flat and by urgency, or by direction. */
+/** The list of what waits for approval: flat and by urgency, or by direction, and which tasks belong together. */
 import { html, useMemo, useRef } from "../../lib.js";
 import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
-import { Choose, MoreFilters } from "../../ui/filters.js";
-import { Ago, Empty, Flags, Key, Left, Said, Way } from "../../ui/parts.js";
-import { atTask } from "../questions/desk.js";
-import { reasonOf } from "./groups.js";
 import { enter } from "./reading.js";
 import { oddOf } from "./sum.js";
+import { atTask } from "../questions/list.js";
+import { Choose, MoreFilters } from "../../ui/filters.js";
+import { Ago, Empty, Flags, Key, Left, Said, Way } from "../../ui/parts.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../../core/selection.js").Selection} Selection */
-/** @typedef {ReturnType<typeof import("./groups.js").grouped>[number]} Grouped */
+/** @typedef {ReturnType<typeof import("./queue.js").grouped>[number]} Grouped */
 
 export const VIEWS = [
   { name: "By urgency", query: {} },
@@ -140,4 +139,34 @@ export function Nothing({ isFiltered }) {
     <p>To let work through by itself, set an agent's approval to <code>auto</code>; a handoff tool approves one
       route.</p>
   <//>`;
+}
+
+/** @type {Record<string, string>} */
+const KINDS = {
+  escalation: "asks for help", transfer: "passes work on", delegation: "asks for a part", rollback: "gives work back",
+  continuation: "suggests what comes next", retry: "tries again",
+};
+
+/** Why a task waits for a person. @param {ListedTask} task */
+export function reasonOf(task) {
+  if (task.flags.includes("attempts_exhausted")) return "came back: every attempt was lost";
+  if (task.flags.includes("released_too_often")) return "came back: given up too often";
+  if (task.deferred_until) return "was deferred until now";
+  if (task.attempt > 0) return "came back from a lost worker";
+  return KINDS[task.kind] ?? task.kind;
+}
+
+/** Groups in the order of their first task: the queue's own order is by urgency.
+ * @param {ListedTask[]} tasks */
+export function grouped(tasks) {
+  /** @type {Map<string, {key: string, from: string, to: string | null, reason: string, tasks: ListedTask[]}>} */
+  const groups = new Map();
+  for (const task of tasks) {
+    const reason = reasonOf(task);
+    const key = JSON.stringify([task.source_agent, task.target_agent, reason]);
+    const group = groups.get(key) ?? { key, from: task.source_agent, to: task.target_agent, reason, tasks: [] };
+    group.tasks.push(task);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }

@@ -1,5 +1,9 @@
-/** Keys that read on in what was chosen, while the list stays where it is, and where the focus goes between the two. */
+/** Reading what was chosen: only what was on the screen is decided on. Keys read on in it while the list stays where
+ * it is, and the focus goes between the two. */
+import { useRef } from "../../lib.js";
 import { useKeys } from "../../core/keys.js";
+import { toast } from "../../core/toasts.js";
+import { boxedBelow } from "../../ui/text.js";
 
 /** So much of what is in sight a page goes on, so that a line or two are seen twice. */
 const PAGE = 0.85;
@@ -40,4 +44,41 @@ export function follow() {
     || document.activeElement?.matches(".item .open, .acts button, main, .desk > .one");
   const button = item?.querySelector(".open");
   if (isFree && button instanceof HTMLElement) button.focus({ preventScroll: true });
+}
+
+/** @typedef {import("api").ListedTask} ListedTask */
+/** @typedef {import("api").HandoffView} HandoffView */
+/** @typedef {import("./decisions.js").Seen} Seen */
+
+/** What is longer than what is read at a glance and a turn of the wheel: nobody approves it by its beginning,
+ * untold. */
+const LONG_SCREENS = 3;
+
+const screensBelow = () => Math.floor(((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom
+  ?? 0) + boxedBelow()) / innerHeight) - 1;
+
+/** On a phone the list or what was chosen is there, not both. */
+const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;
+
+/** A task as it was shown. What says the same is shown once, so the revision is the task's own where the digest tells.
+ * @param {ListedTask} task @param {HandoffView | undefined} handoff @returns {Seen} */
+export const seenOf = (task, handoff) => ({
+  id: task.id, title: task.title, revision: handoff?.task_id === task.id ? handoff.revision : task.revision,
+  digest: handoff?.digest ?? null,
+});
+
+/** Says whether one may decide on `which`, and tells why not: it isn't whole, or goes on far below. */
+export function useSight() {
+  const told = useRef(""); // of which long ones the person was told that they go on below
+  return (/** @type {boolean} */ isWhole, /** @type {boolean} */ isApproval, /** @type {string} */ which) => {
+    if (!isWhole || !isOnScreen()) {
+      toast("Nothing is decided yet: it isn't whole on the screen.");
+      return false;
+    }
+    const below = isApproval ? screensBelow() : 0;
+    if (below < LONG_SCREENS || told.current === which) return true;
+    told.current = which;
+    toast(`It goes on for ${below} more screens below: the same again goes on without.`);
+    return false;
+  };
 }

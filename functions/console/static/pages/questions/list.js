@@ -1,8 +1,12 @@
-/** What agents ask people in the middle of their work, as a list: what is over soonest comes first. */
-import { html } from "../../lib.js";
-import { useList } from "../../core/live.js";
+/** What agents ask people in the middle of their work, as a list: what is over soonest comes first; and those of one
+ * task. */
+import { html, useState } from "../../lib.js";
+import { useList, useLive } from "../../core/live.js";
 import { decided } from "../../core/pending.js";
-import { Left, Said } from "../../ui/parts.js";
+import { address } from "../../core/router.js";
+import { approve, change, refuse, reply, standing } from "./acts.js";
+import { Closed, Decisions } from "./one.js";
+import { Ago, Left, Said } from "../../ui/parts.js";
 
 /** `before`: of one that was read alone.
  * @typedef {import("api").QuestionView & {before?: import("api").BeforeView | null}} Question */
@@ -51,4 +55,64 @@ export function Questions({ of, at, choose }) {
       </button>
     </li>`)}</ul>
   </section>`;
+}
+
+/** @param {{id: string, when: number}} props */
+export function QuestionsOfTask({ id, when }) {
+  const { data } = useLive(`/tasks/${id}/questions?limit=100`, { everyMs: 15_000, when });
+  const items = /** @type {Question[]} */ (data?.items ?? []);
+  if (items.length === 0) return null;
+  return html`<section class="card" aria-labelledby="questions">
+    <h2 id="questions">Asked of people</h2>
+    <ul class="log">${items.map((each) => html`<${One} key=${each.id} of=${each} />`)}</ul>
+  </section>`;
+}
+
+/** @param {{of: Question}} props */
+function One({ of }) {
+  const isOpen = of.outcome === "open";
+  const to = address("/approvals", { question: of.id, of: of.task_id });
+  return html`<li>
+    <p>
+      <${Kind} of=${of} />${" "}
+      <a href=${to}>${isOpen ? "waits for people" : "all of it"}</a> · <${Ago} at=${of.asked_at} />
+    </p>
+    ${of.tool && html`<p><code><${Said} of=${of.tool} /></code></p>`}
+    <${Said} of=${of.text} block />
+    ${!isOpen && html`<${Closed} of=${of} />`}
+    <${Decisions} of=${of} propose=${null} />
+  </li>`;
+}
+
+/** @typedef {import("./one.js").Act} Act */
+/** @typedef {import("./one.js").Shown} Shown */
+/** @typedef {Record<"task" | "question" | "of", string | null>} Stop what is chosen, in the address */
+
+/** @type {Stop} */
+export const NOWHERE = { task: null, question: null, of: null };
+/** @param {string} id of a task */
+export const atTask = (id) => ({ ...NOWHERE, task: id });
+/** @param {{id: string, task_id: string}} question */
+export const atQuestion = (question) => ({ ...NOWHERE, question: question.id, of: question.task_id });
+
+/** One that waits no more is chosen by its address. @param {Record<string, string>} query */
+export function useAsks(query) {
+  const asks = useQuestions(query.q ?? "");
+  const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
+  const { question = "", of = "" } = query;
+  const isNamed = /^\w+$/.test(question) && /^\w+$/.test(of);
+  const chosen = asks.questions.find((each) => each.id === question)
+    ?? (isNamed ? { id: question, task_id: of } : null);
+  return { ...asks, chosen, shown, setShown };
+}
+
+/** What a key means for a question that is no action. @type {Partial<Record<Act, typeof approve>>} */
+const SAID = { approve: reply, reply, refuse };
+const ALLOWED = { approve, reply: approve, change, standing, refuse };
+
+/** @param {Shown} shown @param {Act} act @param {() => void} then @param {unknown} [proposed] */
+export function decideOn({ seen }, act, then, proposed) {
+  if (seen.kind !== "action") SAID[act]?.(seen, then);
+  else if (act === "change") change(seen, then, proposed);
+  else ALLOWED[act](seen, then);
 }

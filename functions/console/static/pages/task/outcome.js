@@ -1,7 +1,7 @@
 /** How a task ended: its output, or its failure with what is needed to go on. */
 import { html } from "../../lib.js";
 import { address } from "../../core/router.js";
-import { Failure } from "../../ui/evidence/failure.js";
+import { Failure } from "../../ui/evidence/attempts.js";
 import { Facts, Said } from "../../ui/parts.js";
 import { Json, Text } from "../../ui/text.js";
 

@@ -2,7 +2,7 @@
 import { html, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
 import { decided } from "../../core/pending.js";
-import { Ago, Id, Said } from "../../ui/parts.js";
+import { Ago, Said } from "../../ui/parts.js";
 import { Json, Text } from "../../ui/text.js";
 import { takeLate } from "../approvals/decisions.js";
 import { isOpen } from "../../core/tree.js";
