@@ -44,6 +44,41 @@ def test_rows_that_have_left_a_list_are_held_by_nothing(signed_in: Any, desk: De
     assert listeners - before[1] < 3 * 13
 
 
+# What an answer was read into, for as long as something holds it.
+WATCH = """() => {
+  const parse = JSON.parse;
+  window.answers = [];
+  JSON.parse = (...given) => {
+    const read = parse(...given);
+    if (read?.items?.length) window.answers.push(new WeakRef(read.items[0]));
+    return read;
+  };
+}"""
+
+
+@pytest.mark.parametrize("place", ["/tasks", "/tasks?q=It", "/approvals", "/approvals?group=direction"])
+def test_answers_that_others_have_followed_are_held_by_nothing(
+    signed_in: Any, desk: Desk, expect: Any, place: str
+) -> None:
+    """Rows go out of sight as new ones come. One row that held its first list would hold, by the rows of that, all."""
+    agents, gateway = desk.served.agents, desk.served.gateway
+    assert gateway.put(ALICE, "/workspace/settings", {"loop_guard": False}).status == 200
+    for number in range(40):
+        agents.hand_off("architect", "auto-code", target={"agent": "auto-code", "reason": f"It is before {number}"})
+    signed_in.set_viewport_size({"width": 1200, "height": 400})
+    signed_in.goto(f"{desk.served.url}#{place}")
+    expect(signed_in.locator("main [data-at], main .item").first).to_be_visible()
+    signed_in.evaluate(f"({WATCH})()")
+    for number in range(10):
+        asked = {"agent": "auto-code", "reason": f"It is number {number}"}
+        agents.hand_off("architect", "auto-code", target=asked)
+        expect(signed_in.locator("main [data-at], main .item").filter(has_text=asked["reason"])).to_have_count(1)
+    kept(signed_in)
+    held, read = signed_in.evaluate("[window.answers.filter((each) => each.deref()).length, window.answers.length]")
+    assert read >= 10
+    assert held <= 7  # of the lists in sight, their counts in the frame, and a read on its way
+
+
 def test_answers_that_are_asked_for_again_stay_and_others_go(signed_in: Any, desk: Desk) -> None:
     tagged: dict[str, bool] = {}
 

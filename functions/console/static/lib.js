@@ -4,8 +4,21 @@ import { useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback, use
 import { signal, computed, effect, batch, useSignal, useComputed } from "./vendor/signals.js";
 import htm from "./vendor/htm.js";
 
-/** Tagged template: `html`<${Part} of=${x} />``. Values become text nodes or properties, never markup. */
-export const html = htm.bind(h);
+/** Tagged template: `html`<${Part} of=${x} />``. Values become text nodes or properties, never markup. Each element is
+ * new each time (3), also one without values: kept, it would hold the tree that it was drawn in first, and that tree,
+ * by such elements of its own, all before it. */
+export const html = htm.bind(/** @this {any} @param {[any, any]} of @returns {any} */ function make(...of) {
+  this[0] = 3;
+  return h(...of);
+});
+
+/** A part that is drawn anew only when one of its properties has changed.
+ * @template P @param {(props: P) => any} part */
+export const kept = (part) => /** @this {any} @param {any} props */ function Kept(props) {
+  this.shouldComponentUpdate = (/** @type {any} */ next) => Object.keys(next).some(
+    (name) => next[name] !== this.props[name]);
+  return h(part, props);
+};
 export { h, render, Fragment };
 export { useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback, useId };
 export { signal, computed, effect, batch, useSignal, useComputed };

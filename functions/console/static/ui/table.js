@@ -1,5 +1,5 @@
 /** A table of many rows: only those in sight are in the page. `j` and `k` go through it; Enter opens. */
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
+import { html, kept, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { setQuery } from "../core/router.js";
 import { onSignOut } from "../core/session.js";
@@ -97,23 +97,11 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
     ArrowUp: { repeats: true, does: "row before", run: () => move(-1) },
   });
 
-  // The same element again is not looked at again: only rows that come into sight cost anything.
-  const drawn = useRef(/** @type {Map<T, {how: string, element: unknown}>} */ (new Map()));
   const latest = useRef(/** @type {Acts<T>} */ ({}));
   latest.current = { selection, leave, choose: (row) => setCursor({ row }) };
-  const inSight = rows.slice(first, last);
-  const held = new Set(inSight);
-  for (const row of drawn.current.keys()) if (!held.has(row)) drawn.current.delete(row);
-  const kept = (/** @type {T} */ row, /** @type {number} */ index) => {
-    const isMarked = selection ? selection.has(keyOf(row)) : null;
-    const [known, how] = [drawn.current.get(row), `${index} ${index === at} ${isMarked}`];
-    if (known?.how === how) return known.element;
-    const element = drawnRow(row, index, {
-      isAt: index === at, isMarked, columns, id: keyOf(row), name: nameOf(row), href: hrefOf?.(row),
-    }, latest);
-    drawn.current.set(row, { how, element });
-    return element;
-  };
+  const drawn = (/** @type {T} */ row, /** @type {number} */ index) => html`<${Row} key=${keyOf(row)} row=${row}
+    index=${index} isAt=${index === at} isMarked=${selection ? selection.has(keyOf(row)) : null} columns=${columns}
+    id=${keyOf(row)} name=${nameOf(row)} href=${hrefOf?.(row)} latest=${latest} />`;
 
   return html`<div class="table" ref=${box} role="region" aria-label=${label} tabindex="0">
     <table aria-rowcount=${rows.length + 1}>
@@ -125,7 +113,7 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
       </tr></thead>
       <tbody>
         ${gap(first, rowPx)}
-        ${inSight.map((row, index) => kept(row, first + index))}
+        ${rows.slice(first, last).map((row, index) => drawn(row, first + index))}
         ${gap(rows.length - last, rowPx)}
       </tbody>
     </table>
@@ -133,14 +121,14 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
   </div>`;
 }
 
-/** Not within the table: what a row does would hold the list as it was when the row was drawn.
- * @template T @param {T} row @param {number} index @param {{isAt: boolean, isMarked: boolean | null,
- *   columns: Column<T>[], id: string, name: string, href: string | undefined}} how
- * @param {{current: Acts<T>}} latest */
-function drawnRow(row, index, { isAt, isMarked, columns, id, name, href }, latest) {
+/** A key draws two rows anew, however many are in sight. `latest`: what a row does would else hold the list as it was
+ * when the row was drawn. */
+const Row = kept((/** @type {{row: any, index: number, isAt: boolean, isMarked: boolean | null, columns: Column<any>[],
+ *   id: string, name: string, href: string | undefined, latest: {current: Acts<any>}}} */
+  { row, index, isAt, isMarked, columns, id, name, href, latest }) => {
   const tick = (/** @type {MouseEvent} */ event) => latest.current.selection?.[event.shiftKey ? "range" : "toggle"](id);
   const tab = isAt ? 0 : -1;
-  return html`<tr key=${id} data-at=${index} aria-rowindex=${index + 2} onClick=${() => latest.current.choose(index)}
+  return html`<tr data-at=${index} aria-rowindex=${index + 2} onClick=${() => latest.current.choose(index)}
     class=${`${isAt ? "at" : ""} ${isMarked ? "marked" : ""}`.trim()}>
     ${isMarked !== null && html`<td class="tick">
       <input type="checkbox" tabindex=${tab} checked=${isMarked} aria-label=${`Mark ${name}`} onClick=${tick} />
@@ -152,7 +140,7 @@ function drawnRow(row, index, { isAt, isMarked, columns, id, name, href }, lates
       ${column.after && html`${" "}${column.after(row)}`}
     </td>`)}
   </tr>`;
-}
+});
 
 /** @param {{ids: string[], selection: import("../core/selection.js").Selection}} props */
 function MarkAll({ ids, selection }) {

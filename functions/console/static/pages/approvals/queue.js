@@ -1,5 +1,5 @@
 /** The list of what waits for approval: flat and by urgency, or by direction, and which tasks belong together. */
-import { html, useMemo, useRef } from "../../lib.js";
+import { html, kept, useMemo, useRef } from "../../lib.js";
 import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
 import { enter } from "./reading.js";
@@ -43,25 +43,15 @@ export function answers(of, { priority, label, agent, kind, age, by }) {
   return !age || Date.now() - Date.parse(of.asked_at) >= 1000 * Number(age);
 }
 
-/** One element for each task, the same as long as nothing of it changes: a key redraws two rows, however many there
- * are. @param {{order: ListedTask[], groups: Grouped[] | null, at: ListedTask | null, selection: Selection}} props */
+/** A key draws two rows anew, however many there are.
+ * @param {{order: ListedTask[], groups: Grouped[] | null, at: ListedTask | null, selection: Selection}} props */
 export function Queue({ order, groups, at, selection }) {
   const latest = useRef(selection);
   latest.current = selection;
-  const drawn = useRef(/** @type {Map<string, {task: ListedTask, how: string, element: unknown}>} */ (new Map()));
-  const rows = (/** @type {ListedTask[]} */ tasks, /** @type {boolean} */ isFlat) => tasks.map((task) => {
-    const [isAt, isMarked] = [task.id === at?.id, selection.has(task.id)];
-    const isOdd = oddOf(task).length > 0;
-    const [known, how] = [drawn.current.get(task.id), `${isAt} ${isMarked} ${isFlat} ${isOdd}`];
-    if (known?.task === task && known.how === how) return known.element;
-    const element = html`<${Item} key=${task.id} of=${task} isAt=${isAt} isMarked=${isMarked} isFlat=${isFlat}
-      isOdd=${isOdd} latest=${latest} />`;
-    drawn.current.set(task.id, { task, how, element });
-    return element;
-  });
+  const rows = (/** @type {ListedTask[]} */ tasks, /** @type {boolean} */ isFlat) => tasks.map((task) =>
+    html`<${Item} key=${task.id} of=${task} isAt=${task.id === at?.id} isMarked=${selection.has(task.id)}
+      isFlat=${isFlat} isOdd=${oddOf(task).length > 0} latest=${latest} />`);
   const all = useMemo(() => order.map((task) => task.id), [order]);
-  const listed = new Set(all);
-  for (const id of drawn.current.keys()) if (!listed.has(id)) drawn.current.delete(id);
   if (groups) {
     return html`${groups.map((group) => html`<${Group} key=${group.key} group=${group} selection=${selection}
       rows=${rows(group.tasks, false)} />`)}`;
@@ -96,9 +86,8 @@ function Group({ group, selection, rows }) {
   </fieldset>`;
 }
 
-/** @param {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, isOdd: boolean,
- *   latest: {current: Selection}}} props */
-function Item({ of, isAt, isMarked, isFlat, isOdd, latest }) {
+const Item = kept((/** @type {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, isOdd: boolean,
+ *   latest: {current: Selection}}} */ { of, isAt, isMarked, isFlat, isOdd, latest }) => {
   const mark = (/** @type {MouseEvent} */ event) => {
     if (event.shiftKey) latest.current.range(of.id);
     else latest.current.toggle(of.id);
@@ -122,7 +111,7 @@ function Item({ of, isAt, isMarked, isFlat, isOdd, latest }) {
       </span>
     </button>
   </li>`;
-}
+});
 
 export const UNFILTERED = Object.fromEntries(FILTERS.map((name) => [name, null]));
 
