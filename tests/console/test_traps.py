@@ -40,6 +40,7 @@ def test_a_hundred_decisions_by_keys_with_every_trap_in_sight(served: ConsoleSer
         route.fulfill(response=answer, body=text)
 
     digests = {task["id"]: task["digest"] for task in _needs(served)}
+    titles = {task["id"]: task["title"] for task in _needs(served)}
     assert len(digests) == DECISIONS
     page.set_viewport_size({"width": 1280, "height": 720})
     page.route("**/handoffs/ho_*", changing)
@@ -54,6 +55,7 @@ def test_a_hundred_decisions_by_keys_with_every_trap_in_sight(served: ConsoleSer
     for _ in range(DECISIONS):
         page.wait_for_function("() => location.hash.includes('task=')")
         task_id = page.evaluate("() => new URLSearchParams(location.hash.split('?')[1]).get('task')")
+        expect(page.locator(".one h2.title")).to_have_text(titles[task_id])  # before it there is the last one
         expect(page.get_by_role("button", name="Approve a")).to_be_enabled()
         looked.add(task_id)
         if task_id in changed:
