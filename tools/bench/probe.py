@@ -15,12 +15,10 @@ from typing import Any
 
 # ``first``: when the first element of the selector was painted, since the page began or since ``begin``.
 WATCH = """() => {
-  const seen = window.__desk = { keys: [], long: [], first: 0, since: 0 };
-  const watch = (type, take, how = {}) => new PerformanceObserver((list) => list.getEntries().forEach(take))
-    .observe({ type, buffered: true, ...how });
-  watch("longtask", ({ duration }) => seen.long.push(duration));
-  watch("event", ({ name, duration }) => { if (name === "keydown") seen.keys.push(duration); },
-    { durationThreshold: 16 });
+  const seen = window.__desk = { keys: [], first: 0, since: 0 };
+  new PerformanceObserver((list) => list.getEntries().forEach(({ name, duration }) => {
+    if (name === "keydown") seen.keys.push(duration);
+  })).observe({ type: "event", buffered: true, durationThreshold: 16 });
   seen.begin = (selector) => { Object.assign(seen, { selector, first: 0, since: performance.now() }); };
   const look = () => {
     if (seen.selector && !seen.first && document.querySelector(seen.selector)) {
@@ -39,12 +37,13 @@ TAKE = """(name) => new Promise((done) => setTimeout(() => done(window.__desk[na
 CATEGORIES = ["-*", "toplevel", "disabled-by-default-devtools.timeline"]
 MAIN_THREAD = "CrRendererMain"
 WAIT_MS = 120_000
+LONG_MS = 50
 
 
 @dataclass(frozen=True)
 class Held:
     """Milliseconds that the main thread was held by its longest task, on the clock and of the processor. ``long``: how
-    many tasks the browser tells of, which are those over 50 ms."""
+    many tasks took more than 50 ms on the clock."""
 
     clock: float = 0
     cpu: float = 0
@@ -110,11 +109,9 @@ class Probe:
     def traced(self) -> Iterator[list[Held]]:
         """Yields a list, which then has how long the main thread was held meanwhile."""
         held: list[Held] = []
-        self.taken("long")
         self.browser.start_tracing(page=self.page, categories=CATEGORIES)
         yield held
-        long = self.taken("long")
-        held.append(longest(json.loads(self.browser.stop_tracing()), len(long)))
+        held.append(longest(json.loads(self.browser.stop_tracing())))
 
     def metrics(self) -> dict[str, float]:
         told = self._cdp.send("Performance.getMetrics")["metrics"]
@@ -136,7 +133,7 @@ class Probe:
             self.asked.append(url)
 
 
-def longest(trace: dict[str, Any], long: int) -> Held:
+def longest(trace: dict[str, Any]) -> Held:
     """Of the main thread that did most."""
     events = trace["traceEvents"]
     threads = {
@@ -150,4 +147,5 @@ def longest(trace: dict[str, Any], long: int) -> Held:
             took = (each.get("dur", 0) / 1_000, each.get("tdur", 0) / 1_000)
             tasks.setdefault((each["pid"], each["tid"]), []).append(took)
     of_page = max(tasks.values(), key=lambda found: sum(clock for clock, _ in found), default=[(0.0, 0.0)])
-    return Held(max(clock for clock, _ in of_page), max(cpu for _, cpu in of_page), long)
+    clocks, cpus = zip(*of_page, strict=True)
+    return Held(max(clocks), max(cpus), sum(each > LONG_MS for each in clocks))
