@@ -64,17 +64,19 @@ class Kept:
 
 @dataclass
 class Probe:
-    """A tab of a browser of its own. ``asked``: what it has asked the API for."""
+    """A tab of a browser of its own. ``asked``: what it has asked the API for. ``rings``: that it has heard."""
 
     browser: Any
     page: Any
     asked: list[str] = field(default_factory=list)
+    rings: int = 0
 
     def __post_init__(self) -> None:
         self._cdp = self.page.context.new_cdp_session(self.page)
         self._cdp.send("Performance.enable")
         self.page.add_init_script(f"({WATCH})()")
         self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._hear))
 
     def opened(self, url: str, selector: str) -> float:
         """Opens a page anew, as a link does. Returns the milliseconds until its first row is painted."""
@@ -127,6 +129,9 @@ class Probe:
         self.page.wait_for_function(FIRST, timeout=WAIT_MS)
         first: float = self.page.evaluate(FIRST)
         return first
+
+    def _hear(self, frame: str | bytes) -> None:
+        self.rings += '"ring"' in str(frame)
 
     def _note(self, url: str) -> None:
         if url.startswith("http") and "/console/" not in url:
