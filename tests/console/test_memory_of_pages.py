@@ -56,23 +56,31 @@ WATCH = """() => {
 }"""
 
 
-@pytest.mark.parametrize("place", ["/tasks", "/tasks?q=It", "/approvals", "/approvals?group=direction"])
+@pytest.mark.parametrize("place", ["/tasks", "/tasks?q=It", "/approvals", "/approvals?group=direction", "/alerts"])
 def test_answers_that_others_have_followed_are_held_by_nothing(
     signed_in: Any, desk: Desk, expect: Any, place: str
 ) -> None:
     """Rows go out of sight as new ones come. One row that held its first list would hold, by the rows of that, all."""
     agents, gateway = desk.served.agents, desk.served.gateway
     assert gateway.put(ALICE, "/workspace/settings", {"loop_guard": False}).status == 200
+
+    def happens(says: str) -> None:
+        if place == "/alerts":
+            raised = {"kind": "disk-full", "severity": "warning", "message": says}
+            assert gateway.post(ALICE, "/alerts", raised).status == 201
+        else:
+            agents.hand_off("architect", "auto-code", target={"agent": "auto-code", "reason": says})
+
     for number in range(40):
-        agents.hand_off("architect", "auto-code", target={"agent": "auto-code", "reason": f"It is before {number}"})
+        happens(f"It is before {number}")
     signed_in.set_viewport_size({"width": 1200, "height": 400})
     signed_in.goto(f"{desk.served.url}#{place}")
-    expect(signed_in.locator("main [data-at], main .item").first).to_be_visible()
+    rows = signed_in.locator("main [data-at], main .item, main li.card")
+    expect(rows.first).to_be_visible()
     signed_in.evaluate(f"({WATCH})()")
     for number in range(10):
-        asked = {"agent": "auto-code", "reason": f"It is number {number}"}
-        agents.hand_off("architect", "auto-code", target=asked)
-        expect(signed_in.locator("main [data-at], main .item").filter(has_text=asked["reason"])).to_have_count(1)
+        happens(f"It is number {number}")
+        expect(rows.filter(has_text=f"It is number {number}")).to_have_count(1)
     kept(signed_in)
     held, read = signed_in.evaluate("[window.answers.filter((each) => each.deref()).length, window.answers.length]")
     assert read >= 10

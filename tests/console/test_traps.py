@@ -39,8 +39,9 @@ def test_a_hundred_decisions_by_keys_with_every_trap_in_sight(served: ConsoleSer
             text = text.replace(digests[task_id], "f" * 64)
         route.fulfill(response=answer, body=text)
 
-    digests = {task["id"]: task["digest"] for task in _needs(served)}
-    titles = {task["id"]: task["title"] for task in _needs(served)}
+    needs = _needs(served)
+    digests = {task["id"]: task["digest"] for task in needs}
+    titles = {task["id"]: task["title"] for task in needs}
     assert len(digests) == DECISIONS
     page.set_viewport_size({"width": 1280, "height": 720})
     page.route("**/handoffs/ho_*", changing)

@@ -43,6 +43,8 @@ def show_idle(desk: Desk, pages: dict[str, Looked]) -> None:
                 _pass(probes, IDLE_SECONDS)
                 if rings == sum(probe.rings for probe in probes.values()):
                     break  # else something did happen, as the workspace's own clock brought it about
+            else:
+                raise TimeoutError("it rings in each minute: there is none in which nothing happens")
             for name, probe in probes.items():
                 cpu = probe.metrics()["TaskDuration"] - spent[name]
                 told[name] += [str(len(probe.asked) - asked[name]), f"{cpu:.2f}"]

@@ -5,17 +5,17 @@ import { signal, computed, effect, batch, useSignal, useComputed } from "./vendo
 import htm from "./vendor/htm.js";
 
 /** Tagged template: `html`<${Part} of=${x} />``. Values become text nodes or properties, never markup. Each element is
- * new each time (3), also one without values: kept, it would hold the tree that it was drawn in first, and that tree,
- * by such elements of its own, all before it. */
-export const html = htm.bind(/** @this {any} @param {[any, any]} of @returns {any} */ function make(...of) {
+ * new each time: htm gives one without values again where its first entry doesn't say that it has some (3). It would
+ * hold the tree that it was drawn in first, and that tree, by such elements of its own, all before it. */
+export const html = htm.bind(/** @this {any} @param {any[]} of @returns {any} */ function make(...of) {
   this[0] = 3;
-  return h(...of);
+  return h(.../** @type {[any, any]} */ (of));
 });
 
 /** A part that is drawn anew only when one of its properties has changed.
  * @template P @param {(props: P) => any} part */
-export const kept = (part) => /** @this {any} @param {any} props */ function Kept(props) {
-  this.shouldComponentUpdate = (/** @type {any} */ next) => Object.keys(next).some(
+export const memo = (part) => /** @this {any} @param {any} props */ function Memo(props) {
+  this.shouldComponentUpdate = (/** @type {any} */ next) => Object.keys({ ...next, ...this.props }).some(
     (name) => next[name] !== this.props[name]);
   return h(part, props);
 };

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import pytest
 
-from baton_client import Baton, Call, Run, Work, operations
+from baton_client import Baton, Call, ClaimLost, Run, Work, operations
 from baton_client.core import Flow
 from baton_client.testing import BatonWorld
 from baton_client.testing import baton_world as baton_world
@@ -71,14 +74,27 @@ def test_what_a_guardrail_masks_is_asked_once_though_the_process_dies(
     assert "[masked: " in asked["text"]
 
 
-def test_another_text_around_what_is_masked_is_another_question(baton_world: BatonWorld, reviewer: Baton) -> None:
+@pytest.mark.parametrize(
+    ("asked", "now"),
+    [
+        (Call.ask("c1", f"May {KEY} be used?"), Call.ask("c2", f"May {KEY} be sold?")),
+        (Call.ask("c1", f"May {KEY} be used?"), Call.ask("c2", "May it be used?")),
+        (Call.ask("c1", KEY), Call.ask("c2", "Which branch is it?")),
+        (Call.ask("c1", KEY), Call.ask("c2", "What?")),
+        (Call.ask("c1", f"{KEY} and {KEY}"), Call.ask("c2", f"{KEY} and")),
+        (Call.ask("c1", "Which?", options=[KEY, "b"]), Call.ask("c2", "Which?", options=[KEY, "b", "c"])),
+        (Call.ask("c1", "Which?", options=[KEY, "b"]), Call.ask("c2", "Which?", options=["b", KEY])),
+    ],
+)
+def test_another_text_around_what_is_masked_is_another_question(
+    baton_world: BatonWorld, reviewer: Baton, asked: Call, now: Call
+) -> None:
     baton_world.human().send(operations.put_settings({"guardrails": {"secrets": "mask"}}))
     task = baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
-    calls = [Call.ask("c1", f"May {KEY} be used?"), Call.ask("c2", f"May {KEY} be sold?")]
     with pytest.raises(KeyboardInterrupt), reviewer.claim() as work:
-        _Dying(_there(work)).wait_for({}, calls[:1])
+        _Dying(_there(work)).wait_for({}, [asked])
     with reviewer.claim() as work:
-        assert Run(_there(work)).wait_for({}, calls[1:]) is None
+        assert Run(_there(work)).wait_for({}, [now]) is None
     assert len(baton_world.human().send(operations.list_task_questions(task.id))["items"]) == 2
 
 
@@ -97,6 +113,29 @@ def test_a_result_that_is_too_long_to_come_along_says_where_it_is(baton_world: B
     for each in outcomes:
         assert each.is_good
         assert "too long to come along: task task_" in each.value
+
+
+def test_a_failure_that_is_too_long_to_come_along_says_where_it_is(baton_world: BatonWorld, reviewer: Baton) -> None:
+    tester = baton_world.baton("tester", approval="auto")
+    baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
+    calls = [Call.hand_off(f"c{number}", "tester", f"Test part {number}") for number in range(10)]
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, calls) is None
+    failure: Any = {
+        "type": "error",
+        "description": "It broke",
+        "partial_progress": {"completed": ["It went well. " * 100] * 30},
+    }
+    for _ in calls:
+        with suppress(ClaimLost), tester.claim() as part:
+            held = _there(part)
+            tester.send(operations.fail(held.task_id, {"claim_id": held.claim_id, "failure": failure}))
+    with reviewer.claim() as work:
+        outcomes = (Run(_there(work)).go_on() or {}).values()
+    assert len(outcomes) == len(calls)
+    for each in outcomes:
+        assert each.value is None
+        assert "failed, why is too long to come along: task task_" in each.said
 
 
 def _there(work: Work | None) -> Work:

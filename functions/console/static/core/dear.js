@@ -49,7 +49,7 @@ async function follow(path, everyMs, stop, tell) {
 }
 
 /** More than this isn't read to count or to search. */
-export const MOST = 10_000;
+const MOST = 10_000;
 const AGAIN_MS = 5000;
 
 /** The rest of a long list, read on once, page by page, where what is asked can't be answered by its newest items.

@@ -13,7 +13,7 @@ const LAST = `baton.last ${ROOT.pathname}`;
 const MINE = "baton.session";
 
 /** Those that aren't over. @returns {Session[]} */
-export function sessions() {
+function sessions() {
   const found = Object.keys(localStorage).filter((key) => key.startsWith(SHARED)).map((key) => read(localStorage, key));
   return /** @type {Session[]} */ (found.filter((each) => each !== null && Date.parse(each.expires_at) > Date.now()));
 }

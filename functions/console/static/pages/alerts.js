@@ -1,5 +1,5 @@
 /** What somebody should see: the gravest first, open until a person resolves it, out of sight while it is snoozed. */
-import { html, useEffect, useRef, useState } from "../lib.js";
+import { html, memo, useEffect, useRef, useState } from "../lib.js";
 import { useKeys } from "../core/keys.js";
 import { useList, useLive } from "../core/live.js";
 import { address, go, setQuery } from "../core/router.js";
@@ -45,7 +45,6 @@ export default function Alerts({ query }) {
   const fit = all.filter(({ severity, kind }) => [severity, ""].includes(query.severity ?? "")
     && [kind, ""].includes(query.kind ?? ""));
   const [most, setMost] = useState(DRAWN);
-  const drawn = useRef(/** @type {Map<AlertView, {how: string, element: unknown}>} */ (new Map()));
   const listed = useRef(/** @type {Set<string>} */ (new Set())); // one that has left the list is looked at no more
   for (const alert of all) listed.current.add(alert.id);
   const isLinked = query.alert && data && !listed.current.has(query.alert);
@@ -84,16 +83,8 @@ export default function Alerts({ query }) {
   });
   const latest = useRef({ mark, then });
   latest.current = { mark, then };
-  if (drawn.current.size > 2 * alerts.length + DRAWN) drawn.current.clear();
-  const draw = (/** @type {AlertView} */ alert) => {
-    const wrong = answers.get(alert.id) ?? "";
-    const [known, how] = [drawn.current.get(alert), `${alert === at} ${marked.has(alert.id)} ${wrong}`];
-    if (known?.how === how) return known.element; // the same element again is not looked at again
-    const element = html`<${Alert} key=${alert.id} alert=${alert} isAt=${alert === at} isMarked=${marked.has(alert.id)}
-      wrong=${wrong} latest=${latest} />`;
-    drawn.current.set(alert, { how, element });
-    return element;
-  };
+  const draw = (/** @type {AlertView} */ alert) => html`<${Alert} key=${alert.id} alert=${alert} isAt=${alert === at}
+    isMarked=${marked.has(alert.id)} wrong=${answers.get(alert.id) ?? ""} latest=${latest} />`;
   const last = Math.max(most, index + 1 + DRAWN / 2);
   const shown = `${alerts.length}${fit.length < all.length ? ` of ${all.length}` : ""} shown`;
   return html`<div class="head">
@@ -155,10 +146,9 @@ function Filters({ of, query }) {
 /** Who did what, and when. @param {{says: string, by: string | null, at: string | null}} props */
 const Deed = ({ says, by, at }) => by && html`<p class="faint">${says} by <${Said} of=${by} /> <${Ago} at=${at} /></p>`;
 
-/** @param {{alert: AlertView, isAt: boolean, isMarked: boolean, wrong: string, latest: {current: {
+const Alert = memo((/** @type {{alert: AlertView, isAt: boolean, isMarked: boolean, wrong: string, latest: {current: {
  *   mark: (ids: string[], isOn: boolean) => void,
- *   then: (answers: import("./alerts/acts.js").Answers) => void}}}} props */
-function Alert({ alert, isAt, isMarked, wrong, latest }) {
+ *   then: (answers: import("./alerts/acts.js").Answers) => void}}}} */ { alert, isAt, isMarked, wrong, latest }) => {
   const stay = (/** @type {Event} */ event) => event.stopPropagation();
   return html`<li class=${`card ${isAt ? "at" : ""}`} id=${alert.id} tabindex="-1"
     aria-current=${isAt ? "true" : undefined} onClick=${() => setQuery({ alert: alert.id })}>
@@ -183,4 +173,4 @@ function Alert({ alert, isAt, isMarked, wrong, latest }) {
     ${wrong && html`<p class="wrong" role="alert"><${Said} of=${wrong} /></p>`}
     ${alert.task_id && html`<p><a href=${address(`/tasks/${alert.task_id}`)}>Open the task</a></p>`}
   </li>`;
-}
+});

@@ -60,7 +60,7 @@ const COLUMNS = [
 const ASKED = ["q", "label", "agent", "by", "state", "priority", "kind"];
 
 /** @param {{query: Record<string, string>}} props */
-export function Results({ query }) {
+function Results({ query }) {
   const since = /^\d{4}-\d\d-\d\d$/.test(query.since ?? "") ? `${query.since}T00:00:00Z` : query.since;
   const search = useSearch(searchPath({ ...Object.fromEntries(ASKED.map((name) => [name, query[name]])), since }));
   const canGoOn = !search.isSearching && Boolean(search.next);

@@ -75,7 +75,7 @@ function Stuck({ of }) {
 const HOURS = 24;
 const SELDOM_MS = 30_000;
 
-export function Day() {
+function Day() {
   const days = `from=${dayOf(today.value, 1)}&to=${dayOf(today.value)}`;
   const { data, problem, isLoading } = useSlow(`/stats?${days}&by=hour`, SELDOM_MS);
   const stats = /** @type {Stats | null} */ (data);

@@ -134,7 +134,7 @@ function Filters({ query, tasks }) {
 }
 
 /** @type {{name: string, query: Record<string, string>}[]} */
-export const VIEWS = [
+const VIEWS = [
   { name: "Today", query: {} },
   { name: "To approve", query: { state: "needs" } },
   { name: "Under way", query: { state: "delegated,next,claimed,waiting" } },

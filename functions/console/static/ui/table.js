@@ -1,5 +1,5 @@
 /** A table of many rows: only those in sight are in the page. `j` and `k` go through it; Enter opens. */
-import { html, kept, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
+import { html, memo, useEffect, useLayoutEffect, useRef, useState } from "../lib.js";
 import { isFocusFree, useKeys } from "../core/keys.js";
 import { setQuery } from "../core/router.js";
 import { onSignOut } from "../core/session.js";
@@ -123,7 +123,7 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
 
 /** A key draws two rows anew, however many are in sight. `latest`: what a row does would else hold the list as it was
  * when the row was drawn. */
-const Row = kept((/** @type {{row: any, index: number, isAt: boolean, isMarked: boolean | null, columns: Column<any>[],
+const Row = memo((/** @type {{row: any, index: number, isAt: boolean, isMarked: boolean | null, columns: Column<any>[],
  *   id: string, name: string, href: string | undefined, latest: {current: Acts<any>}}} */
   { row, index, isAt, isMarked, columns, id, name, href, latest }) => {
   const tick = (/** @type {MouseEvent} */ event) => latest.current.selection?.[event.shiftKey ? "range" : "toggle"](id);

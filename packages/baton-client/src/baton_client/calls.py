@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from baton_client.errors import Refused
 from baton_client.verbs import Question, read_object
@@ -16,6 +15,9 @@ Kind = Literal["hand_off", "approve", "ask"]
 # What makes a question the one that a call asks.
 _CONTENT = {"kind", "text", "tool", "arguments", "options", "form"}
 _MASKED = re.compile(r"\[masked: [^\]]*\]")
+# What a mask may stand for: otherwise it would stand for any other text.
+_SECRET = re.compile(r"-----BEGIN .*|\S+", re.DOTALL)
+_LEAST_MASKED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +87,29 @@ class Outcome:
 
 
 def _is_kept_as(said: Any, kept: Any) -> bool:
-    """Whether Baton keeps ``said`` as ``kept``: a guardrail may have masked secrets in it."""
-    if said == kept:
-        return True
-    text = json.dumps(said, sort_keys=True)
-    first, *others = _MASKED.split(json.dumps(kept, sort_keys=True))
-    if not others or not text.startswith(first) or not text.endswith(others[-1]):
+    """Whether Baton keeps ``said`` as ``kept``: a guardrail may have masked secrets in its texts."""
+    if isinstance(said, str) and isinstance(kept, str):
+        return said == kept or _is_masked_as(said, kept)
+    if isinstance(said, Mapping) and isinstance(kept, Mapping):
+        ours, theirs = cast("Mapping[str, Any]", said), cast("Mapping[str, Any]", kept)
+        return ours.keys() == theirs.keys() and all(_is_kept_as(each, theirs[name]) for name, each in ours.items())
+    if isinstance(said, (list, tuple)) and isinstance(kept, list):
+        both = cast("Sequence[Any]", said), cast("Sequence[Any]", kept)
+        return len(both[0]) == len(both[1]) and all(map(_is_kept_as, *both))
+    return bool(said == kept)
+
+
+def _is_masked_as(said: str, kept: str) -> bool:
+    first, *others = _MASKED.split(kept)
+    if not others or not said.startswith(first):
         return False
     at = len(first)
-    for between in others[:-1]:
-        if (found := text.find(between, at)) < 0:
+    for number, after in enumerate(others, 1):
+        end = said.find(after, at + _LEAST_MASKED) if number < len(others) else len(said) - len(after)
+        if end - at < _LEAST_MASKED or not said.startswith(after, end) or not _SECRET.fullmatch(said, at, end):
             return False
-        at = found + len(between)
-    return at + len(others[-1]) <= len(text)
+        at = end + len(after)
+    return True
 
 
 def branch_id(call_id: str) -> str:
@@ -121,7 +133,7 @@ def outcome_of_result(call_id: str, result: Mapping[str, Any]) -> Outcome:
     unsaid = f"why is {elsewhere}" if "failure" in left_out else "it doesn't say why"
     why = failure.get("description") or inner.get("description") or unsaid
     said = f"{result['agent'] or 'nobody'}: {result['state']}" + ("" if is_good else f", {why}")
-    value = f"What it said is {elsewhere}" if "output" in left_out else result.get("output")
+    value = f"What it said is {elsewhere}" if is_good and "output" in left_out else result.get("output")
     return Outcome(call_id, "hand_off", is_good, value, said)
 
 

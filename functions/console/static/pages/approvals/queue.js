@@ -1,5 +1,5 @@
-/** The list of what waits for approval: flat and by urgency, or by direction, and which tasks belong together. */
-import { html, kept, useMemo, useRef } from "../../lib.js";
+/** The list of what waits for approval: its filters, flat and by urgency or by direction, and what belongs together. */
+import { html, memo, useMemo, useRef } from "../../lib.js";
 import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
 import { enter } from "./reading.js";
@@ -10,7 +10,7 @@ import { Ago, Empty, Flags, Key, Left, Said, Way } from "../../ui/parts.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("../../core/selection.js").Selection} Selection */
-/** @typedef {ReturnType<typeof import("./queue.js").grouped>[number]} Grouped */
+/** @typedef {ReturnType<typeof grouped>[number]} Grouped */
 
 export const VIEWS = [
   { name: "By urgency", query: {} },
@@ -86,7 +86,7 @@ function Group({ group, selection, rows }) {
   </fieldset>`;
 }
 
-const Item = kept((/** @type {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, isOdd: boolean,
+const Item = memo((/** @type {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, isOdd: boolean,
  *   latest: {current: Selection}}} */ { of, isAt, isMarked, isFlat, isOdd, latest }) => {
   const mark = (/** @type {MouseEvent} */ event) => {
     if (event.shiftKey) latest.current.range(of.id);
@@ -137,7 +137,7 @@ const KINDS = {
 };
 
 /** Why a task waits for a person. @param {ListedTask} task */
-export function reasonOf(task) {
+function reasonOf(task) {
   if (task.flags.includes("attempts_exhausted")) return "came back: every attempt was lost";
   if (task.flags.includes("released_too_often")) return "came back: given up too often";
   if (task.deferred_until) return "was deferred until now";

@@ -19,11 +19,11 @@ const COLUMNS = [
   { name: "state", title: "State", class: "state-cell", cell: (talk) => html`<${TalkState} of=${talk.state}/>` },
   { name: "at", title: "Last", class: "time middling", cell: (talk) => html`<${Ago} at=${talk.updated_at} />` },
 ];
-/** @type {Column} */
-const BEGUN_BY = {
+/** @type {Column[]} */
+const OF_ALL = [...COLUMNS, {
   name: "by", title: "Begun by", class: "slim wide",
   cell: (talk) => html`<${Said} of=${talk.begun_by.replace(/^human:/, "")} />`,
-};
+}];
 
 /** A mark and a word, never a colour alone. @param {{of: "open" | "idle"}} props */
 export function TalkState({ of }) {
@@ -52,7 +52,7 @@ export function Talks({ isOwn }) {
     <${Trouble} of=${problem} what="The list can't be read." />
     ${isLoading ? html`<${Loading} />`
     : talks.length > 0 ? html`<${Table} key=${label} label=${label}
-        columns=${isOwn ? COLUMNS : [...COLUMNS, BEGUN_BY]} rows=${talks} more=${data?.more}
+        columns=${isOwn ? COLUMNS : OF_ALL} rows=${talks} more=${data?.more}
         keyOf=${(/** @type {Talk} */ talk) => talk.conversation_id}
         hrefOf=${(/** @type {Talk} */ talk) => address(`/chat/${talk.conversation_id}`)} />`
     : !problem && html`<${Empty} title=${isOwn ? "You have begun none" : "Nobody has begun one"}>

@@ -14,7 +14,7 @@ import { Ago, Left, Said } from "../../ui/parts.js";
 const SHOWN = 300;
 
 /** Open ones that fit the words, those that are over soonest first; `all`: how many there are. @param {string} words */
-export function useQuestions(words) {
+function useQuestions(words) {
   const { data, problem } = useList("/questions", { most: SHOWN, everyMs: 5000 });
   const open = /** @type {Question[]} */ (data?.items ?? []).filter((each) => !decided.value.has(each.id));
   const questions = open.filter((each) => fits(each, words)).sort(bySoonest);

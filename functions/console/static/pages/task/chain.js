@@ -1,5 +1,5 @@
 /** The chain: what came of what, as a list that folds, each on the axis of the whole. */
-import { html, useEffect, useMemo, useRef, useState } from "../../lib.js";
+import { html, memo, useEffect, useMemo, useRef, useState } from "../../lib.js";
 import { useDeferred } from "../../core/deferred.js";
 import { plain } from "../../core/said.js";
 import { address } from "../../core/router.js";
@@ -32,8 +32,6 @@ export function Chain({ chain, here }) {
     const row = /** @type {HTMLElement | null | undefined} */ (box.current?.querySelector(".here"));
     if (box.current && row) box.current.scrollTop = row.offsetTop - (box.current.clientHeight - row.offsetHeight) / 2;
   }, [here, all.length > 0]);
-  const overview = useMemo(() => html`<${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />`,
-    [all, here, state]);
   const typed = useDeferred(words);
   if (!chain || all.length < 2) return null;
   const asked = typed.toLowerCase().split(/\s+/).filter(Boolean);
@@ -49,7 +47,7 @@ export function Chain({ chain, here }) {
     <h2 id="chain">Chain <span class="faint">
       ${all.length} handoffs · ${length((axis.to - axis.from) / 1000)}${left(chain)}</span></h2>
     ${all.length > LONG && html`<div class="row overview">
-      ${overview}
+      <${Overview} all=${all} here=${here} chosen=${state} choose=${setState} />
       <input type="search" aria-label="Find in the chain" placeholder="Find" value=${words}
         onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
       ${fits && html`<span class="faint" role="status">${found.length} of ${all.length}</span>`}
@@ -73,9 +71,9 @@ function axisOf(all) {
   return { from, to: Math.max(from + 1000, ...ends) };
 }
 
-/** Each handoff as a mark of its state, and how many there are of each, which choose.
- * @param {{all: ChainNode[], here: string, chosen: string, choose: (state: string) => void}} props */
-function Overview({ all, here, chosen, choose }) {
+/** Each handoff as a mark of its state, and how many there are of each, which choose. */
+const Overview = memo((/** @type {{all: ChainNode[], here: string, chosen: string, choose: (state: string) => void}} */
+  { all, here, chosen, choose }) => {
   const wide = 100 / all.length;
   const counts = STATES.map((state) => ({ state, count: all.filter((node) => node.state === state).length }))
     .filter((each) => each.count > 0);
@@ -88,7 +86,7 @@ function Overview({ all, here, chosen, choose }) {
     ${counts.map(({ state, count }) => html`<button key=${state} type="button" class="quiet count-of"
       aria-pressed=${chosen === state}
       onClick=${() => choose(chosen === state ? "" : state)}>${count} ${stateWord(state)}</button>`)}`;
-}
+});
 
 /** What follows one another, and branches beside each other. Whoever has one that follows stands above it.
  * @param {{of: ChainNode[], id: string, looks: Looks}} props */

@@ -84,7 +84,7 @@ def _within(most: int, result: dict[str, Any]) -> dict[str, Any]:
     """The result without its largest parts, which the task itself shows."""
     left_out: list[str] = []
     for name in ("output", "completion", "failure"):
-        if len(canonical_json(result).encode()) > most:
+        if result[name] is not None and len(canonical_json(result).encode()) > most:
             result[name] = None
             left_out.append(name)
     return {**result, "left_out": left_out}
