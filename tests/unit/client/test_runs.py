@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from baton_client import Baton, Call, ClaimLost, Run, Work, operations
+from baton_client import Baton, Call, ClaimLost, Outcome, Run, Work, operations
 from baton_client.core import Flow
 from baton_client.testing import BatonWorld
 from baton_client.testing import baton_world as baton_world
@@ -64,13 +65,7 @@ class _Dying(Run):
 def test_what_a_guardrail_masks_is_asked_once_though_the_process_dies(
     baton_world: BatonWorld, reviewer: Baton, call: Call
 ) -> None:
-    baton_world.human().send(operations.put_settings({"guardrails": {"secrets": "mask"}}))
-    task = baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
-    with pytest.raises(KeyboardInterrupt), reviewer.claim() as work:
-        _Dying(_there(work)).wait_for({}, [call])
-    with reviewer.claim() as work:
-        assert Run(_there(work)).wait_for({}, [call]) is None
-    (asked,) = baton_world.human().send(operations.list_task_questions(task.id))["items"]
+    (asked,) = _asked_over_a_death(baton_world, reviewer, call, call)
     assert "[masked: " in asked["text"]
 
 
@@ -89,53 +84,55 @@ def test_what_a_guardrail_masks_is_asked_once_though_the_process_dies(
 def test_another_text_around_what_is_masked_is_another_question(
     baton_world: BatonWorld, reviewer: Baton, asked: Call, now: Call
 ) -> None:
-    baton_world.human().send(operations.put_settings({"guardrails": {"secrets": "mask"}}))
-    task = baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
-    with pytest.raises(KeyboardInterrupt), reviewer.claim() as work:
-        _Dying(_there(work)).wait_for({}, [asked])
-    with reviewer.claim() as work:
-        assert Run(_there(work)).wait_for({}, [now]) is None
-    assert len(baton_world.human().send(operations.list_task_questions(task.id))["items"]) == 2
+    assert len(_asked_over_a_death(baton_world, reviewer, asked, now)) == 2
 
 
 def test_a_result_that_is_too_long_to_come_along_says_where_it_is(baton_world: BatonWorld, reviewer: Baton) -> None:
-    tester = baton_world.baton("tester", approval="auto")
-    baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
-    calls = [Call.hand_off(f"c{number}", "tester", f"Test part {number}") for number in range(10)]
-    with reviewer.claim() as work:
-        assert Run(_there(work)).wait_for({}, calls) is None
-    for _ in calls:
-        with tester.claim() as part:
-            _there(part).complete("It fits. " * 5_000)
-    with reviewer.claim() as work:
-        outcomes = (Run(_there(work)).go_on() or {}).values()
-    assert len(outcomes) == len(calls)
-    for each in outcomes:
+    for each in _outcomes(baton_world, reviewer, lambda part: part.complete("It fits. " * 5_000)):
         assert each.is_good
         assert "too long to come along: task task_" in each.value
 
 
 def test_a_failure_that_is_too_long_to_come_along_says_where_it_is(baton_world: BatonWorld, reviewer: Baton) -> None:
-    tester = baton_world.baton("tester", approval="auto")
-    baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
-    calls = [Call.hand_off(f"c{number}", "tester", f"Test part {number}") for number in range(10)]
-    with reviewer.claim() as work:
-        assert Run(_there(work)).wait_for({}, calls) is None
     failure: Any = {
         "type": "error",
         "description": "It broke",
         "partial_progress": {"completed": ["It went well. " * 100] * 30},
     }
-    for _ in calls:
-        with suppress(ClaimLost), tester.claim() as part:
-            held = _there(part)
-            tester.send(operations.fail(held.task_id, {"claim_id": held.claim_id, "failure": failure}))
-    with reviewer.claim() as work:
-        outcomes = (Run(_there(work)).go_on() or {}).values()
-    assert len(outcomes) == len(calls)
-    for each in outcomes:
+
+    def fail(part: Work) -> None:
+        baton_world.baton("tester").send(operations.fail(part.task_id, {"claim_id": part.claim_id, "failure": failure}))
+
+    for each in _outcomes(baton_world, reviewer, fail):
         assert each.value is None
         assert "failed, why is too long to come along: task task_" in each.said
+
+
+def _asked_over_a_death(world: BatonWorld, reviewer: Baton, before: Call, after: Call) -> list[Any]:
+    """The questions, where secrets are masked, of an attempt that died after it had asked, and of the next one."""
+    world.human().send(operations.put_settings({"guardrails": {"secrets": "mask"}}))
+    task = world.baton("scout").hand_off("reviewer", "Release 1.2")
+    with pytest.raises(KeyboardInterrupt), reviewer.claim() as work:
+        _Dying(_there(work)).wait_for({}, [before])
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, [after]) is None
+    return list(world.human().send(operations.list_task_questions(task.id))["items"])
+
+
+def _outcomes(world: BatonWorld, reviewer: Baton, end: Callable[[Work], object]) -> list[Outcome]:
+    """What came of ten calls of a colleague, each of which ends so."""
+    tester = world.baton("tester", approval="auto")
+    world.baton("scout").hand_off("reviewer", "Release 1.2")
+    calls = [Call.hand_off(f"c{number}", "tester", f"Test part {number}") for number in range(10)]
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, calls) is None
+    for _ in calls:
+        with suppress(ClaimLost), tester.claim() as part:
+            end(_there(part))
+    with reviewer.claim() as work:
+        outcomes = list((Run(_there(work)).go_on() or {}).values())
+    assert len(outcomes) == len(calls)
+    return outcomes
 
 
 def _there(work: Work | None) -> Work:
