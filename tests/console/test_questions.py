@@ -151,6 +151,15 @@ def test_a_long_number_is_shown_and_sent_as_it_is(signed_in: Any, desk: Desk, ex
     assert now(desk, question)["approved_digest"] == question["digest"]
 
 
+def test_what_waits_is_counted_on_while_a_long_number_is_among_it(signed_in: Any, desk: Desk, expect: Any) -> None:
+    count = signed_in.locator("nav a[href='#/approvals'] .count")
+    expect(count).to_have_text("6")
+    asked(desk, **{**REFUND, "arguments": {"account": 12345678901234567890}})
+    expect(count).to_have_text("7")
+    desk.served.agents.hand_off("architect", "auto-code")
+    expect(count).to_have_text("8")
+
+
 def test_a_question_is_answered_in_words(signed_in: Any, desk: Desk, expect: Any) -> None:
     question = asked(desk, kind="text", text="Which colour?")
     opened(signed_in, desk, question)

@@ -3,6 +3,7 @@
 import { effect, signal } from "../lib.js";
 import { calm, pause, Problem, read, ROOT } from "./api.js";
 import { isHeard, looked } from "./bell.js";
+import { parsed } from "./json.js";
 import { looksSoFar, nextLook } from "./live.js";
 import { sessionId } from "./session.js";
 
@@ -31,7 +32,9 @@ export const waiting = signal(null);
 /** Another tab's count, and when it was begun. */
 let told = { session: "", at: 0 };
 const tabs = new BroadcastChannel(`baton.waiting ${ROOT.pathname}`);
-tabs.onmessage = (/** @type {MessageEvent} */ { data }) => {
+/** As text: a long number is an object that no message carries. */
+tabs.onmessage = (/** @type {MessageEvent} */ message) => {
+  const data = parsed(message.data);
   if (data.session !== sessionId.value) return;
   told = data;
   waiting.value = data.found;
@@ -97,7 +100,7 @@ async function ask(session, stop, isWhole) {
     if (next) found.more.push(name);
   }
   waiting.value = found;
-  tabs.postMessage({ session, at, found });
+  tabs.postMessage(JSON.stringify({ session, at, found }));
 }
 
 /** What the tab is called, besides the count. */
