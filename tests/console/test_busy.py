@@ -113,8 +113,11 @@ def test_escape_and_enter_lead_out_of_a_filter(signed_in: Any, desk: Desk, expec
     signed_in.keyboard.press("Escape")
     expect(field).to_have_value("")
     expect(field).not_to_be_focused()
+    assert "q=" not in signed_in.url
     signed_in.keyboard.press("j")
     assert "q=j" not in signed_in.url
+    expect(signed_in.get_by_role("status").get_by_text("6 waiting", exact=True)).to_be_visible()
+    expect(field).to_have_value("")
     signed_in.goto(f"{desk.served.url}#/tasks")
     signed_in.get_by_role("link", name="Log the request id").wait_for()
     signed_in.keyboard.press("/")

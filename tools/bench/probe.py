@@ -43,7 +43,8 @@ LONG_MS = 50
 @dataclass(frozen=True)
 class Held:
     """Milliseconds that the main thread was held by its longest task, on the clock and of the processor. ``long``: how
-    many tasks took more than 50 ms on the clock."""
+    many tasks took more than 50 ms on the clock. The tasks in which the browser itself changes documents don't count:
+    nothing of the page is there yet."""
 
     clock: float = 0
     cpu: float = 0
@@ -147,8 +148,12 @@ def longest(trace: dict[str, Any]) -> Held:
         if each.get("name") == "thread_name" and each["args"].get("name") == MAIN_THREAD
     }
     tasks: dict[tuple[int, int], list[tuple[float, float]]] = {}
-    for each in events:
-        if each.get("ph") == "X" and each["name"].endswith("RunTask") and (each["pid"], each["tid"]) in threads:
+    spans = [each for each in events if each.get("ph") == "X" and (each["pid"], each["tid"]) in threads]
+    commits = [(each["pid"], each["ts"]) for each in spans if each["name"] == "CommitLoad"]
+    for each in spans:
+        until = each["ts"] + each.get("dur", 0)
+        is_commit = any(pid == each["pid"] and each["ts"] <= at <= until for pid, at in commits)
+        if each["name"] == "RunTask" and not is_commit:
             took = (each.get("dur", 0) / 1_000, each.get("tdur", 0) / 1_000)
             tasks.setdefault((each["pid"], each["tid"]), []).append(took)
     of_page = max(tasks.values(), key=lambda found: sum(clock for clock, _ in found), default=[(0.0, 0.0)])

@@ -8,3 +8,14 @@ export function useDeferred(value) {
   useEffect(() => setDrawn(value), [value]); // after the next paint
   return drawn;
 }
+
+const STEP = 30; // more than a screen shows
+
+/** How many of a long list are drawn: a screenful with the page, then as many more each time that it was painted.
+ * @param {number} count @param {number} least what is drawn at once all the same */
+export function useGrowing(count, least) {
+  const [drawn, setDrawn] = useState(STEP);
+  const now = Math.max(drawn, least);
+  useEffect(() => setDrawn(now < count ? now + STEP : Math.max(STEP, count)), [now, count]);
+  return now;
+}

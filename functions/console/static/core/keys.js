@@ -36,13 +36,19 @@ addEventListener("keydown", (event) => {
   binding.run(event);
 });
 
-/** Out of a field of the page: Escape leads back to the page and its keys, Enter in one that filters to its first
- * one. */
+/** Out of a field of the page: Escape leads back to the page and its keys, and empties a field of search; Enter in one
+ * that filters leads to its first one. */
 addEventListener("keydown", (event) => {
   const field = event.target;
   if (!(field instanceof HTMLElement) || event.isComposing || event.defaultPrevented || !field.closest("main")) return;
-  if (event.key === "Escape" && isTyping(field)) leave(field, null);
-  if (!field.matches("input[type=search], .filters :is(input, select)")) return;
+  if (event.key === "Escape" && isTyping(field)) {
+    if (field instanceof HTMLInputElement && field.type === "search") {
+      event.preventDefault(); // a browser empties one that has lost the focus without a word to the page
+      field.value = "";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    leave(field, null);
+  }
   if (event.key !== "Enter" || !field.matches("[type=search]") || field.closest("form")) return;
   event.preventDefault();
   leave(field, document.querySelector("main .table tbody a, main .item .open"));

@@ -1,5 +1,6 @@
 /** What is marked in a list, to act on many at once. */
 import { useMemo, useRef, useState } from "../lib.js";
+import { onSignOut } from "./session.js";
 
 /** `marked`: in the order of the list. `range`: from the one that was marked last to this one.
  * @typedef {{has: (id: string) => boolean, marked: string[], toggle: (id: string) => void, range: (id: string) => void,
@@ -27,4 +28,19 @@ export function useSelection(ids, first = []) {
     return { has: (id) => chosen.has(id), marked: ids.filter((id) => chosen.has(id)), toggle, range, set,
       clear: () => setChosen(new Set()) };
   }, [ids, chosen]);
+}
+
+/** What was marked on another page, to be decided on where its content is on the screen.
+ * @type {string[]} */
+let brought = [];
+onSignOut(() => { brought = []; });
+
+/** @param {string[]} marked */
+export const carry = (marked) => { brought = marked; };
+
+/** Once: who comes back has nothing marked. */
+export function carried() {
+  const found = brought;
+  brought = [];
+  return found;
 }

@@ -32,10 +32,12 @@ export function Table({ label, columns, rows, keyOf, hrefOf, more = false, sort 
   const [sight, setSight] = useState({ top: 0, height: 800 });
   const [cursor, setCursor] = useState({ row: 0 });
   const wantsFocus = useRef(false);
-  const first = Math.max(0, Math.floor(sight.top / rowPx) - SPARE);
-  const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / rowPx) + SPARE);
+  const [spare, setSpare] = useState(0); // drawn once those in sight are painted
+  const first = Math.max(0, Math.floor(sight.top / rowPx) - spare);
+  const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / rowPx) + spare);
   const at = Math.min(cursor.row, Math.max(0, rows.length - 1));
 
+  useEffect(() => setSpare(rows.length && SPARE), [rows.length > 0]);
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;

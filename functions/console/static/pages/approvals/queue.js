@@ -1,5 +1,6 @@
 /** The list of what waits for approval: its filters, flat and by urgency or by direction, and what belongs together. */
 import { html, memo, useMemo, useRef } from "../../lib.js";
+import { useGrowing } from "../../core/deferred.js";
 import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
 import { enter } from "./reading.js";
@@ -48,13 +49,15 @@ export function answers(of, { priority, label, agent, kind, age, by }) {
 export function Queue({ order, groups, at, selection }) {
   const latest = useRef(selection);
   latest.current = selection;
-  const rows = (/** @type {ListedTask[]} */ tasks, /** @type {boolean} */ isFlat) => tasks.map((task) =>
-    html`<${Item} key=${task.id} of=${task} isAt=${task.id === at?.id} isMarked=${selection.has(task.id)}
-      isFlat=${isFlat} isOdd=${oddOf(task).length > 0} latest=${latest} />`);
+  const drawn = new Set(order.slice(0, useGrowing(order.length, at ? order.indexOf(at) + 1 : 0)));
+  const rows = (/** @type {ListedTask[]} */ tasks, /** @type {boolean} */ isFlat) =>
+    tasks.filter((task) => drawn.has(task)).map((task) => html`<${Item} key=${task.id} of=${task}
+      isAt=${task.id === at?.id} isMarked=${selection.has(task.id)} isFlat=${isFlat} isOdd=${oddOf(task).length > 0}
+      latest=${latest} />`);
   const all = useMemo(() => order.map((task) => task.id), [order]);
   if (groups) {
-    return html`${groups.map((group) => html`<${Group} key=${group.key} group=${group} selection=${selection}
-      rows=${rows(group.tasks, false)} />`)}`;
+    return html`${groups.filter((group) => group.tasks.some((task) => drawn.has(task))).map((group) =>
+      html`<${Group} key=${group.key} group=${group} selection=${selection} rows=${rows(group.tasks, false)} />`)}`;
   }
   return order.length > 0 && html`<section class="group" aria-label="Handoffs to approve">
     <label class="all">

@@ -2,12 +2,12 @@
 import { html } from "../../lib.js";
 import { post } from "../../core/api.js";
 import { go } from "../../core/router.js";
+import { carry } from "../../core/selection.js";
 import { stateWord } from "../../core/states.js";
 import { asField, fromField } from "../../core/time.js";
 import { ask } from "../../ui/ask.js";
 import { sendAll } from "../../ui/batch.js";
 import { Said } from "../../ui/parts.js";
-import { carry } from "../approvals/carried.js";
 import { isOpen } from "../../core/tree.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
