@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -21,6 +22,11 @@ KEYS = """async (keys) => {
     await new Promise((done) => { requestAnimationFrame(() => { setTimeout(done); }); });
   }
 }"""
+
+DRAWN = """() => { window.drawn = []; new MutationObserver(() => {
+  const count = document.querySelectorAll('.item').length;
+  if (count && count !== window.drawn.at(-1)) window.drawn.push(count);
+}).observe(document, { childList: true, subtree: true }); }"""
 
 
 def test_the_most_urgent_comes_first_whatever_its_direction(signed_in: Any, desk: Desk, expect: Any) -> None:
@@ -204,14 +210,7 @@ def test_a_key_is_answered_at_once_among_a_thousand(
     signed_in: Any, desk: Desk, expect: Any, path: str, row: str
 ) -> None:
     """What the page itself does for one key, in processor time: scripts, styles, layout."""
-    waiting = _needs(desk)[0]
-    many = [
-        {**waiting, "id": f"task_{number:026}", "title": f"Task {number}", "labels": [f"team={number % 9}"]}
-        for number in range(1000)
-    ]
-    answer = json.dumps({"items": many, "next_cursor": None})
-    listed = re.compile(r"/tasks\?(state=needs&)?limit")
-    signed_in.route(listed, lambda route: route.fulfill(body=answer, content_type="application/json"))
+    _lists_a_thousand(signed_in, desk)
     signed_in.goto(f"{desk.served.url}#{path}")
     signed_in.reload()
     signed_in.get_by_text("Task 9", exact=True).first.wait_for(timeout=60_000)
@@ -224,6 +223,31 @@ def test_a_key_is_answered_at_once_among_a_thousand(
         rounds.append(round(1000 * (_worked(tools) - before) / 10, 1))
     assert max(rounds) < 50, rounds
     signed_in.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_long_queue_is_drawn_in_steps_with_the_chosen_one_at_once(signed_in: Any, desk: Desk, expect: Any) -> None:
+    _lists_a_thousand(signed_in, desk)
+    signed_in.add_init_script(f"({DRAWN})()")
+    for query, first in (("", 30), (f"?task=task_{70:026}", 71)):
+        signed_in.goto(f"{desk.served.url}#/approvals{query}")
+        signed_in.reload()
+        expect(signed_in.locator(".item")).to_have_count(1000)
+        drawn = signed_in.evaluate("window.drawn")
+        assert drawn[0] == first, drawn
+        assert max(after - before for before, after in pairwise(drawn)) <= 30, drawn
+    expect(signed_in.locator(".item.at")).to_contain_text("Task 70")
+    signed_in.unroute_all(behavior="ignoreErrors")
+
+
+def _lists_a_thousand(page: Any, desk: Desk) -> None:
+    waiting = _needs(desk)[0]
+    many = [
+        {**waiting, "id": f"task_{number:026}", "title": f"Task {number}", "labels": [f"team={number % 9}"]}
+        for number in range(1000)
+    ]
+    answer = json.dumps({"items": many, "next_cursor": None})
+    listed = re.compile(r"/tasks\?(state=needs&)?limit")
+    page.route(listed, lambda route: route.fulfill(body=answer, content_type="application/json"))
 
 
 def _worked(tools: Any) -> float:

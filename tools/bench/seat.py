@@ -33,7 +33,7 @@ class Looked:
 
 def pages_of(month: Month) -> dict[str, Looked]:
     task = f"#/tasks/{month.chain_task}"
-    down, about = ["j"] * 20 + ["k"] * 5, ["?", "Escape"] * 8
+    down, about = ["j"] * 20 + ["k"] * 20, ["?", "Escape"] * 8
     return {
         "Start": Looked("#/start", ".tile.some", about),
         "Approvals": Looked("#/approvals", ".item", ["j"] * 12 + ["m"] * 5 + ["Escape"]),

@@ -16,6 +16,6 @@ const STEP = 30; // more than a screen shows
 export function useGrowing(count, least) {
   const [drawn, setDrawn] = useState(STEP);
   const now = Math.max(drawn, least);
-  useEffect(() => setDrawn(now < count ? now + STEP : Math.max(STEP, count)), [now, count]);
+  useEffect(() => setDrawn(now < count ? now + STEP : Math.min(now, count + STEP)), [now, count]);
   return now;
 }
