@@ -50,7 +50,7 @@ _MESSAGES = {
 
 
 class Body(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 class NoFields(Body):
@@ -86,7 +86,7 @@ class Changes(Part):
 class Query(BaseModel):
     """Query parameters: texts, parsed by each field's type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import runpy
 import socket
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import active_count
 from typing import Any
 
+import boto3
 import pytest
 
 from baton_client import AsyncBaton, Baton, Call, ClaimLost, Misused, Run, operations
@@ -21,6 +24,7 @@ from baton_client.testing import baton_world as baton_world
 
 ROOT = Path(__file__).parents[3]
 PAGE, PACKAGE = ROOT / "docs/client.md", ROOT / "packages/baton-testing"
+_PATH = os.pathsep.join(str(ROOT / f"packages/{each}/src") for each in ("baton-client", "baton-testing"))
 
 
 @pytest.fixture(autouse=True)
@@ -204,6 +208,17 @@ def test_a_world_is_a_tests_own_and_takes_no_names(baton_world: BatonWorld, crew
     inside = {name: module for name, module in sys.modules.items() if name.startswith("baton_testing.inside.")}
     assert {"api.handler", "rest.app", "baton.bootstrap"} <= {name.split(".", 2)[2] for name in inside}
     taken = [ROOT / each for each in runpy.run_path(str(PACKAGE / "with_sources.py"))["TAKEN"].values()]
+    installed = Path(boto3.__file__).parent  # the package asks for it
     for module in inside.values():  # what is loaded in a checkout is in the wheel, too
         if module.__file__ is not None:
-            assert any(Path(module.__file__).is_relative_to(each) for each in (*taken, PACKAGE)), module
+            assert any(Path(module.__file__).is_relative_to(each) for each in (*taken, PACKAGE, installed)), module
+
+
+def test_a_world_loads_no_session_of_aws() -> None:
+    """Which would take as long as a fifth of the first handoff."""
+    of_aws = "[each for each in sys.modules if each.split('.')[0] in ('boto3', 's3transfer', 'urllib3')]"
+    program = f"import sys; from baton_client.testing import BatonWorld; BatonWorld(); print({of_aws})"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env={"PYTHONPATH": _PATH}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"

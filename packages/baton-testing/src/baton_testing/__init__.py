@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from baton_testing.inside.stack import Stack as Stack
 
 INSIDE = f"{__name__}.inside"
-_ROOMS = {"api", "aws_lambda_powertools", "baton", "create_handoff_marker", "rest", "support", "wait"}
+_ROOMS = {"api", "aws_lambda_powertools", "baton", "boto3", "create_handoff_marker", "rest", "support", "wait"}
 _BOOTSTRAP = Path(__file__).parent / "inside" / "bootstrap.py"
 
 
