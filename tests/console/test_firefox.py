@@ -13,6 +13,8 @@ from support.worlds.http_agents import ALICE
 
 WHO = "document.querySelector('[title^=\"Signed in\"]')"
 PLACE = "location.hash"
+THEME = "document.querySelector('[aria-label^=Theme]').ariaLabel"
+FIELD = "document.querySelector('main input[aria-label^=\"Find in:\"]')"
 LIVE = "document.querySelector('.acts .primary:enabled')?.innerText.startsWith('Approve')"
 
 
@@ -121,6 +123,31 @@ def test_what_one_looks_for_is_found_in_the_palette_and_on_the_page(signed_in: T
     signed_in.press("Enter")
     signed_in.shows("Try the release candidate of 2.4", "1 found")
     assert "q=release" in signed_in.js(PLACE)
+
+
+def test_escape_empties_a_filter(signed_in: Tab) -> None:
+    signed_in.press("/")
+    signed_in.type("limit")
+    signed_in.shows("1 of 6 waiting")
+    signed_in.press("Escape")
+    signed_in.until("document.activeElement.id === 'content'")
+    signed_in.until("document.querySelector('[type=search]').value === '' && !location.hash.includes('q=')")
+    assert "1 of" not in signed_in.js("document.querySelector('.pile .head').innerText")
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(253, 240, 216)"), ("dark", "rgb(58, 44, 18)")])
+def test_a_word_that_is_found_in_a_long_text_is_seen(signed_in: Tab, desk: Desk, scheme: str, ground: str) -> None:
+    lines = "A zebra jumps over the fence.\n" * 41
+    task = desk.served.agents.hand_off("architect", "qa", target={"agent": "qa", "reason": "Read it"}, summary=lines)
+    for _ in range(3):
+        if scheme not in signed_in.js(THEME):
+            signed_in.js("document.querySelector('[aria-label^=Theme]').click()")
+    signed_in.until(f"{THEME}.includes('{scheme}')")
+    signed_in.goto(f"{desk.served.url}#/tasks/{task['task']['id']}")
+    signed_in.until(f"({FIELD})?.focus() === undefined && document.activeElement === {FIELD}")
+    signed_in.type("zebra")
+    signed_in.until("CSS.highlights.get('found')?.size === 41")
+    assert signed_in.js("getComputedStyle(document.body, '::highlight(found)').backgroundColor") == ground
 
 
 def test_a_task_s_time_is_on_one_axis(signed_in: Tab, desk: Desk) -> None:

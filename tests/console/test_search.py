@@ -130,7 +130,7 @@ def test_a_search_says_how_far_it_got_and_goes_on(signed_in: Any, desk: Desk, fi
     tasks = dialog.locator("[role=group][aria-label=Tasks] [role=option]")
     expect(tasks).to_have_count(26)
     expect(dialog.get_by_role("status")).to_contain_text("searched to")
-    option(signed_in, "Older tasks: go on").click()
+    option(signed_in, "Older tasks: go on").dispatch_event("click")  # a click of the mouse scrolls, which goes on, too
     expect(tasks).to_have_count(40)
     expect(dialog.get_by_role("status")).to_contain_text("searched to the beginning")
 
