@@ -50,6 +50,7 @@ _MESSAGES = {
 
 
 class Body(BaseModel):
+    # Of some 130 models a function needs a few before it is stopped: each is built with its first request.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
