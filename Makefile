@@ -156,8 +156,9 @@ frameworks: setup $(frameworks:%=$(env)/%.stamp) ## play each cell of docs/frame
 	  tests/frameworks/scenes/$$(echo $$name | tr - _)*.py || exit 1; done
 	@PYTHONPATH=tests $(bin)/python -m frameworks $(env) --of '$(OF)' --scene '$(SCENE)' --kills $(or $(KILLS),0) $(if $(WRITE),--write)
 
-vendor: setup $(env)/node.stamp ## write the console's libraries again, from npm's packages, and compare their hashes
+vendor: setup $(env)/node.stamp ## write the console's libraries and the table of confusable characters again, and compare hashes
 	@$(bin)/python -m tools.docs.vendor
+	@$(bin)/python -m tools.docs.confusables
 
 FUZZ_CASES ?= 1000
 FUZZ_SEED ?= $(shell $(PYTHON) -c 'import random; print(random.randrange(2**32))')
@@ -184,7 +185,7 @@ planted: setup ## plant known bugs, one after the other: the simulation must fin
 paths: setup ## how many functions, files, frames and lines a marker, a claim, a completion and a tool call pass (OF=name: which)
 	@PYTHONPATH=tests $(bin)/python -m paths $(OF)
 
-check: setup $(env)/node.stamp $(env)/types.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes
+check: setup $(env)/node.stamp $(env)/types.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes, the English of every text
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
@@ -198,6 +199,7 @@ check: setup $(env)/node.stamp $(env)/types.stamp ## lint, types (the console's 
 	@$(bin)/python -m tools.docs.event_types --check
 	@$(bin)/python -m tools.docs.route_table --check
 	@$(bin)/python -m tools.docs.pictures --check
+	@$(bin)/python -m tools.docs.english --check
 	@$(bin)/python -m tools.docs.check_console
 
 fmt: setup ## format the code and mend what ruff can mend

@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from api import health
-from api.access import session_routes, settings_routes, token_routes, view_routes
+from api.access import change_routes, person_routes, session_routes, settings_routes, token_routes, view_routes
 from api.agents import routes as agent_routes
 from api.agents import tool_routes, work_type_routes
 from api.alerts import routes as alert_routes
@@ -56,6 +56,8 @@ for each in (
     graph_routes,
     recall_routes,
     settings_routes,
+    change_routes,
+    person_routes,
     token_routes,
     session_routes,
     view_routes,

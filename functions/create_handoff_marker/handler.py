@@ -8,6 +8,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.bootstrap import begin, wire
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.services.escalations.create_handoff_marker import MarkerAnswer, create_handoff_marker
 from create_handoff_marker.shapes import MarkerRequest, MarkerView
@@ -21,6 +22,7 @@ routes = routing.Routes()
     "/handoff-markers",
     body=routing.InputReader(MarkerRequest, routing.whole),
     answers={200: MarkerView, 201: MarkerView},
+    deed=Deed.HAND_OFF,
 )
 def create_marker(deps: Deps, call: routing.Call[dict[str, Any], None]) -> answers.Answer:
     """Hand off: get the block to paste, and create the task unless a breaker or cap prevents it.

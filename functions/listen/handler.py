@@ -16,7 +16,7 @@ from baton.domain.bell.listener import topic_of
 from baton.ports.bell import Connections
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
-from baton.services.access.limit_caller import caller_must_have_room
+from baton.services.access.limit_caller import bell_must_have_room
 from baton.services.bell.listen import begin_listening, stop_listening, use_ticket, what_is_due
 from rest import answers
 from rest.app import problem_of
@@ -47,9 +47,9 @@ def answered(deps: Deps, wired: Callable[[], Connections], event: dict[str, Any]
                 _look(deps, wired(), connection_id)
     except Exception as exc:  # noqa: BLE001 - the edge of the process
         problem = problem_of(exc, request_id(event))
-        is_over = isinstance(exc, errors.BatonError) and not isinstance(exc, errors.Busy)
-        if route not in {"$connect", "$disconnect"} and is_over:
-            wired().close(connection_id)
+        is_poll = route not in {"$connect", "$disconnect"}
+        if is_poll and isinstance(exc, errors.BatonError) and not isinstance(exc, errors.Busy):
+            _close(wired(), connection_id, exc)
         told = {"body": answers.text_of(problem)} if route == "$connect" else {}
         return {"statusCode": int(problem.status), **told}
     return {"statusCode": HTTPStatus.OK}
@@ -60,7 +60,7 @@ def _opened(deps: Deps, event: dict[str, Any], connection_id: str) -> dict[str, 
     if headers.get("origin", deps.public_url) != deps.public_url:
         raise WrongAddress  # a page of another origin, whatever it shows
     deps, by, protocol = _caller(deps, headers, connection_id)
-    caller_must_have_room(deps, by, 0)
+    bell_must_have_room(deps, by, connection_id)
     query = event.get("queryStringParameters") or {}
     begin_listening(deps, by, topic_of(by.workspace, query.get("listen", "")), connection_id)
     fields = {"action": "listening", "workspace": by.workspace, "principal": by.key}
@@ -85,3 +85,10 @@ def _look(deps: Deps, connections: Connections, connection_id: str) -> None:
     missed = what_is_due(deps.at_one_version(), connection_id)
     due = {} if missed.due_at is None else {"due_at": times.rfc3339(missed.due_at)}
     connections.send(connection_id, {"looked": str(missed.topic), **due})
+
+
+def _close(connections: Connections, connection_id: str, why: errors.BatonError) -> None:
+    """Sends the time to wait before it closes: the gateway gives every close the same code."""
+    if isinstance(why, errors.TooMany):
+        connections.send(connection_id, {"refused": why.code, "retry_after_seconds": why.fields["retry_after"]})
+    connections.close(connection_id)

@@ -10,6 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from baton.bootstrap import begin, wire
 from baton.domain import errors
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from mcp_door.eras import speaks_modern, version_of
 from mcp_door.messages import JsonRpcMessage, message_from
@@ -44,6 +45,7 @@ def _whatever(_pairs: list[tuple[str, str]]) -> None:
     refuses=(400, 401, 403, 404, 413, 422, 429, 500, 503),
     is_idempotent=False,
     while_off=True,
+    deed=Deed.READ,
 )
 def answer_a_message(deps: Deps, call: routing.Call[Request, ToolsQuery]) -> answers.Answer:
     """Answer one message of the Model Context Protocol: the API as tools for models.

@@ -64,6 +64,11 @@ def created(body: Mapping[str, Any], location: str | None = None) -> Answer:
     return Answer(HTTPStatus.CREATED, body, {"Location": location} if location else {})
 
 
+def accepted(body: Mapping[str, Any]) -> Answer:
+    """The request was stored, and waits for somebody."""
+    return Answer(HTTPStatus.ACCEPTED, body)
+
+
 def nothing(due_at: datetime | None = None) -> Answer:
     """``due_at``: when there may be something."""
     return Answer(HTTPStatus.NO_CONTENT, headers={DUE_AT: times.rfc3339(due_at)} if due_at else {})

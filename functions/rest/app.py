@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from baton.bootstrap import count, logger
@@ -17,7 +18,7 @@ from baton.services.access.limit_caller import caller_must_have_room
 from baton.steps.agents.kill_switch import caller_must_be_on
 from rest import answers, console_links, edge, etags, routing, session_cookie
 from rest.conditional_answers import conditional_answer_of
-from rest.errors import WrongAddress
+from rest.errors import NotAuthenticated, WrongAddress
 from rest.request import Request, request_id
 
 NOBODY = Principal("", PrincipalKind.SERVICE, "")
@@ -90,6 +91,8 @@ class App:
         problem = self._refused(problem_of(exc, shown_id))
         try:
             request = Request(event)
+            if self.takes_cookies and isinstance(exc, NotAuthenticated | errors.TokenRefused):
+                problem = replace(problem, cookies=session_cookie.useless(request))
             found = self.routes.find(request.method, request.path)
         except (AttributeError, KeyError, TypeError):
             return problem

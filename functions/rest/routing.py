@@ -10,6 +10,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed, Right
 from baton.domain.agents.tool import NAME_PATTERN
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import ID_PATTERN, SLUG_PATTERN
@@ -42,6 +43,9 @@ THINGS = {
     "name": "tool",
     "entry_id": "entry",
     "view": "view",
+    "change_id": "change",
+    "person": "person",
+    "version": "version of the settings",
 }
 # The same for secrets: they are never logged, and only the first answer shows them.
 SECRETS = {"secret": "webhook", "token": "callback"}
@@ -50,6 +54,8 @@ PATTERNS = dict.fromkeys(THINGS, ID_PATTERN) | {
     "work_type": SLUG_PATTERN,
     "name": NAME_PATTERN,
     "view": SLUG_PATTERN,
+    "person": f"{SLUG_PATTERN}|^notion:[a-z0-9_]{{1,64}}$",
+    "version": r"^[0-9]{1,9}$",
     "secret": SLUG_PATTERN.removesuffix("$") + r"\.[0-9a-f]{64}$",
     "token": r"^[A-Za-z0-9_-]{1,300}\.[0-9a-f]{64}$",
     "proxy": r"(?s)^.+$",  # whatever follows, slashes too
@@ -76,18 +82,19 @@ class Only:
 
     who: str
     check: Callable[[Principal], None]
+    needs_right: bool = False  # ``check`` includes a person's right
 
 
-def human(action: str) -> Only:
-    return Only("humans", lambda by: by.must_be_human(action))
+def human(deed: Deed) -> Only:
+    return Only(f"humans with the right `{deed.least}`", lambda by: by.must_have(deed), needs_right=True)
 
 
 def not_agent(action: str) -> Only:
     return Only("humans and services", lambda by: by.must_not_be_agent(action))
 
 
-def reader_of_all(action: str) -> Only:
-    return Only("humans, and services with the scope `act_as`", lambda by: by.must_read_all(action))
+def with_act_as(action: str) -> Only:
+    return Only("humans, and services with the scope `act_as`", lambda by: by.must_have_act_as(action))
 
 
 CONVERSERS = Only("humans, services, and agents with the scope `converse`", Principal.must_be_let_converse)
@@ -146,6 +153,7 @@ class Endpoint:
     body: InputReader[Any] | None = None
     query: InputReader[Any] | None = None
     only: Only | None = None
+    deed: Deed = Deed.READ  # a person's deed, unless ``only`` names one. The default of other methods is ``WORK``
     refusals: tuple[int, ...] = ()  # statuses besides those of all routes of this kind
     refuses: tuple[int, ...] | None = None  # all statuses of its refusals, if it isn't of any kind
     is_idempotent: bool = False
@@ -182,8 +190,7 @@ class Endpoint:
     def call(self, request: Request, by: Principal, params: Mapping[str, str], now: datetime) -> Call[Any, Any]:
         """Reads the request, and raises for anything wrong with it. The caller's right comes first, and reveals nothing
         else."""
-        if self.only is not None:
-            self.only.check(by)
+        self._must_be_for(by)
         self._check_ids(params)
         query = self._query(request)
         body = self._body(request)
@@ -199,6 +206,17 @@ class Endpoint:
             request_id=request_id(request.event),
             wants_cookie=self.opens_session and session_cookie.is_wanted(request),
         )
+
+    @property
+    def least_right(self) -> Right | None:
+        """The least right of a person who calls this; None if ``only`` checks it."""
+        return None if self.only is not None and self.only.needs_right else self.deed.least
+
+    def _must_be_for(self, by: Principal) -> None:
+        if self.only is not None:
+            self.only.check(by)
+        if self.least_right is not None:
+            by.must_have(self.deed)
 
     def _body(self, request: Request) -> JsonBody:
         if self.body is None or self.body.is_raw:
@@ -244,13 +262,13 @@ class Routes:
         return self._add("GET", path, options)
 
     def put(self, path: str, **options: Any) -> Callable[[Any], Any]:
-        return self._add("PUT", path, {"takes_new_names": True, **options})
+        return self._add("PUT", path, {"takes_new_names": True, "deed": Deed.WORK, **options})
 
     def delete(self, path: str, **options: Any) -> Callable[[Any], Any]:
-        return self._add("DELETE", path, options)
+        return self._add("DELETE", path, {"deed": Deed.WORK, **options})
 
     def post(self, path: str, *, is_idempotent: bool = True, **options: Any) -> Callable[[Any], Any]:
-        return self._add("POST", path, {"is_idempotent": is_idempotent, **options})
+        return self._add("POST", path, {"is_idempotent": is_idempotent, "deed": Deed.WORK, **options})
 
     def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[Any], Any]:
         def add(handler: Any) -> Any:

@@ -8,6 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field
 
 from baton.bootstrap import begin, wire
+from baton.domain.rights.read_rights import may_see_rules
 from baton.ports.deps import Deps
 from baton.services.claims.claim_task import claim_next_waiting
 from baton.services.tasks.await_task import EventRange, await_task, wait_for_events
@@ -44,7 +45,7 @@ class ClaimWaitQuery(models.Query):
 def await_a_task(deps: Deps, call: routing.Call[None, AwaitQuery]) -> answers.Answer:
     """The task once it is in a state, or has ended; `timed_out` if that didn't happen in the given time."""
     waited = await_task(deps, call.by, call.task_id, call.query.state, call.query.timeout)
-    return answers.ok({**task_views.task_view(deps, waited.details), "timed_out": waited.timed_out})
+    return answers.ok({**task_views.task_view(deps, call.by, waited.details), "timed_out": waited.timed_out})
 
 
 @routes.get(
@@ -54,7 +55,7 @@ def wait_for_more_events(deps: Deps, call: routing.Call[None, EventWaitQuery]) -
     """The trail's entries after one, as soon as there are any; none if there weren't any in the given time."""
     options = call.query
     events = wait_for_events(deps, call.by, call.task_id, EventRange(options.after, options.limit), options.timeout)
-    return answers.ok(trail_views.trail_view(events, options.after))
+    return answers.ok(trail_views.trail_view(events, options.after, with_rules=may_see_rules(call.by)))
 
 
 @routes.post(
@@ -66,7 +67,7 @@ def wait_for_more_events(deps: Deps, call: routing.Call[None, EventWaitQuery]) -
 def wait_for_a_claim(deps: Deps, call: routing.Call[WaitingClaimRequest, ClaimWaitQuery]) -> answers.Answer:
     """Claim the agent's best ready task as soon as there is one; 204 if there was none in the given time."""
     claimed = claim_next_waiting(deps, waiting_claimer(call), call.query.timeout, call.idempotency_key)
-    return answers.ok(claim_views.claim_answer(deps, claimed)) if claimed else answers.nothing()
+    return answers.ok(claim_views.claim_answer(deps, call.by, claimed)) if claimed else answers.nothing()
 
 
 app = App(routes, wire)

@@ -383,16 +383,45 @@ def test_of_two_people_whom_a_rule_asks_for_the_first_is_told_that_it_waits(
     asks = {"agent": "qa", "reason": "Try the new sign-in page"}
     task = desk.served.agents.hand_off("ciso", "qa", target=asks)["task"]["id"]
     signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
-    for text in ("2 different people", "alice, bob"):
+    for text in ("2 different people", "It needs 2 approvals by alice, bob. 0 of 2 so far."):
         expect(_whole(signed_in).get_by_text(text)).to_be_visible()
     _until_live(signed_in)
     signed_in.keyboard.press("a")
     expect(signed_in.get_by_text("It waits for others to approve it, too.")).to_be_visible()
     signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
-    expect(_whole(signed_in).get_by_text("You have approved it")).to_be_visible()
+    expect(_whole(signed_in).get_by_text("You approved it, and it waits for others.")).to_be_visible()
     expect(_whole(signed_in).get_by_text("Approved so far by alice: 1 of 2.")).to_be_visible()
+    expect(signed_in.locator(".item").last.get_by_text("you approved, 1 of 2")).to_be_visible()
+    expect(_whole(signed_in).get_by_role("button", name="Change your decision")).to_be_enabled()
+    expect(_whole(signed_in).get_by_role("button", name=re.compile("^Approve"))).to_have_count(0)
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_text("You approved it, and it waits for others. Dismiss it")).to_be_visible()
     assert desk.served.gateway.post(human(name="bob"), f"/tasks/{task}/approve", {}).status == 200
     assert _task(desk, task)["state"] == "delegated"
+
+
+def test_ready_work_that_a_rule_holds_back_is_approved_by_the_rules_people(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    rules = {"approval_rules": [{"target": "qa", "people": ["alice", "carla"], "needed": 2}]}
+    assert desk.served.gateway.put(ALICE, "/workspace/settings", rules).status == 200
+    said = {"source": {"agent": "bob"}, "target": {"reason": "Deploy the sign-in page"}}
+    task = desk.served.gateway.post(human(name="bob"), "/handoffs", said).json["task"]["id"]
+    assert _task(desk, task)["state"] == "delegated"
+    signed_in.goto(f"{desk.served.url}#/approvals?task={task}")
+    signed_in.reload()  # the page reads the settings once a minute
+    expect(signed_in.locator(".item").get_by_text("held back from qa")).to_be_visible()
+    for text in ("It is ready, and other agents may claim it.", "qa can't claim it before 2 of alice, carla"):
+        expect(_whole(signed_in).get_by_text(text)).to_be_visible()
+    expect(_whole(signed_in).get_by_role("button", name="Dismiss")).to_have_count(0)
+    _until_live(signed_in)
+    signed_in.keyboard.press("x")
+    expect(signed_in.get_by_text("here you can only approve it")).to_be_visible()
+    signed_in.keyboard.press("a")
+    signed_in.get_by_role("status").get_by_text("Approved").wait_for()
+    assert _task(desk, task)["state"] == "delegated"
+    trail = desk.served.gateway.get(ALICE, f"/tasks/{task}/events").json["events"]
+    assert (trail[-1]["type"], trail[-1]["data"]["by"]) == ("approval_given", "alice")
 
 
 def test_no_network_is_said_and_mends_itself(signed_in: Any, desk: Desk, expect: Any) -> None:
@@ -415,6 +444,7 @@ def _whole(page: Any) -> Any:
 
 def _until_live(page: Any) -> None:
     """What would be approved is on the screen, whole."""
+    page.locator(".one[aria-busy=true]").wait_for(state="detached")
     page.get_by_role("button", name=re.compile("^Approve")).and_(page.locator(":enabled")).wait_for()
 
 

@@ -147,7 +147,7 @@ def test_a_worker_asks_and_gets_what_a_person_has_approved_instead(page: Any, te
     page.get_by_role("link", name="1 question").click()
     page.get_by_text("1 waiting").wait_for()
     page.keyboard.press("j")
-    page.get_by_role("button", name=re.compile("^Other arguments")).and_(page.locator(":enabled")).wait_for()
+    page.get_by_role("button", name=re.compile("^Edit arguments")).and_(page.locator(":enabled")).wait_for()
     page.keyboard.press("e")
     page.get_by_label("Arguments, as JSON").fill('{"amount": 50}')
     page.get_by_role("button", name="Approve these").click()

@@ -96,13 +96,13 @@ def test_what_to_look_at_twice_is_summed_up_and_reached_by_a_key(
     hand = served.agents.hand_off
     hand("architect", "auto-code", target={"agent": "auto-code", "reason": "Pay\u200b the invoice"})
     summed = signed_in.get_by_role("region", name="What to look at twice")
-    expect(summed).to_contain_text("of the 7 listed, 0 of them compared")
+    expect(summed).to_contain_text("0 of 7 handoffs compared")
     summed.get_by_role("button", name="Compare").click()
-    expect(summed).to_contain_text(re.compile(r"Look twice at \d of the 7 listed:"))
-    expect(summed.get_by_role("button", name="1 hidden text")).to_be_visible()
+    expect(summed).to_contain_text(re.compile(r"7 of 7 handoffs compared\.\s+Look twice at \d:"))
+    expect(summed.get_by_role("button", name="1 with hidden characters")).to_be_visible()
     expect(signed_in.locator(".item", has_text="invoice").get_by_text("look twice")).to_be_visible()
-    summed.get_by_role("button", name="1 hidden text").press("Enter")
-    expect(signed_in.get_by_label("What would be approved")).to_contain_text("hidden character")
+    summed.get_by_role("button", name="1 with hidden characters").press("Enter")
+    expect(signed_in.get_by_label("What would be approved")).to_contain_text("Hidden characters")
     for key in ("m", "k", "m"):
         signed_in.keyboard.press(key)
     expect(summed).to_contain_text("2 marked")

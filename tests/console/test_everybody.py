@@ -43,6 +43,7 @@ PAGES = {
     "conversation": ("/chat/{talk}", "50,000 tokens left"),
     "standing": ("/standing-answers", "Nothing is approved by itself"),
     "settings": ("/settings", "Undo window"),
+    "changes": ("/changes", "by human:alice"),
     "notifications": ("/notifications", "Critical alerts"),
     "display": ("/display", "Your time zone"),
     "tracker": ("/tracker", "No tracker is connected"),

@@ -224,11 +224,38 @@ def test_a_bell_that_is_out_of_reach_is_told_of_once_and_tried_again(
     assert _asked(desk.served, since) == []
 
 
+def test_a_refused_page_asks_again_by_itself_and_connects_after_a_minute(
+    bell: BrowserBell, listening: Any, desk: Desk, expect: Any
+) -> None:
+    bell.is_over_rate = True
+    _pass(listening, 545)
+    assert (len(bell.looks), len(bell.sockets)) == (2, 1)
+    _hand_over(desk.served, "Ship order 88010")
+    _pass(listening, 50)
+    expect(listening.get_by_text("7 waiting")).to_be_visible()
+    assert len(bell.sockets) == 1
+    bell.is_over_rate = False
+    _pass(listening, 75)
+    assert (len(bell.sockets), len(bell.looks)) == (2, 3)
+
+
+def test_a_person_who_returns_often_causes_one_poll_in_ten_seconds(bell: BrowserBell, listening: Any) -> None:
+    _pass(listening, 10)
+    before = len(bell.looks)
+    for _ in range(30):
+        listening.evaluate(SEEN, "hidden")
+        listening.evaluate(SEEN, "visible")
+        _pass(listening, 1)
+    assert 2 <= len(bell.looks) - before <= 4
+    assert (len(bell.sockets), bell.over) == (1, 0)
+
+
 COUNTED = {
     "GET /tasks?state=needs&limit=100",
     "GET /questions?limit=100",
     "GET /alerts?state=open&snoozed=false&limit=100",
     "GET /manual-reviews?state=open&limit=100",
+    "GET /workspace/changes?state=pending&limit=100",
 }
 
 

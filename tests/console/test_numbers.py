@@ -92,6 +92,7 @@ def test_an_agents_page_tells_how_it_is(signed_in: Any, desk: Desk, expect: Any)
     health = signed_in.get_by_role("region", name="How it is")
     expect(health).to_contain_text("1 (100 %)")
     expect(health).to_contain_text("The order of two messages of one group can't be kept")
+    expect(health.locator(".trouble .said.block")).to_be_visible()  # a traceback keeps its lines
     signed_in.goto(f"{desk.served.url}#/agents")
     expect(signed_in.get_by_role("row", name="qa")).to_contain_text("active")
     expect(signed_in.get_by_role("columnheader", name="Waiting, oldest")).to_be_visible()

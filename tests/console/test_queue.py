@@ -29,6 +29,38 @@ DRAWN = """() => { window.drawn = []; new MutationObserver(() => {
 }).observe(document, { childList: true, subtree: true }); }"""
 
 
+def test_the_queue_has_one_number_on_every_page(signed_in: Any, desk: Desk, expect: Any) -> None:
+    """More waits than the API lists in one page."""
+    assert desk.served.gateway.put(ALICE, "/agents/architect", {"root_handoffs_per_hour": 300}).status == 200
+    for number in range(105):
+        _asked(desk, f"Number {number}", {})
+    assert desk.served.agents.say(desk.claim, "ask", kind="text", text="Which one?").status == 201
+    badge = signed_in.locator("nav a", has_text="Approvals").locator(".count")
+    signed_in.goto(f"{desk.served.url}#/start")
+    expect(signed_in.get_by_role("link", name="111 to approve")).to_be_visible()
+    expect(signed_in.get_by_role("link", name="1 question")).to_be_visible()
+    expect(badge).to_have_text("112")
+    expect(signed_in).to_have_title(re.compile(r"^\(112\) "))
+    signed_in.goto(f"{desk.served.url}#/approvals")
+    expect(signed_in.get_by_role("status").get_by_text("112 waiting", exact=True)).to_be_visible()
+    expect(badge).to_have_text("112")
+    signed_in.keyboard.press("j")
+    signed_in.keyboard.press("j")
+    expect(signed_in.get_by_role("button", name="Approve a")).to_be_enabled()
+    signed_in.keyboard.press("a")
+    expect(signed_in.get_by_role("status").get_by_text("111 waiting", exact=True)).to_be_visible()
+    expect(badge).to_have_text("111", timeout=1_000)
+
+
+def test_a_row_shows_amount_and_target_before_the_handoff_is_opened(signed_in: Any, desk: Desk, expect: Any) -> None:
+    variables = {"note": "As agreed.", "amount": 4900, "account": "DE02 1203 0000 0000 2020 51"}
+    _asked(desk, "Refund the order", {}, context={"project": {"name": "shop"}, "state": {}, "variables": variables})
+    row = signed_in.locator(".item", has_text="Refund the order")
+    expect(row).to_contain_text("amount 4900")
+    expect(row).to_contain_text("account DE02 1203 0000 0000 2020 51")
+    expect(row).not_to_contain_text("As agreed.")
+
+
 def test_the_most_urgent_comes_first_whatever_its_direction(signed_in: Any, desk: Desk, expect: Any) -> None:
     for priority, deadline, reason in (
         ("P1", None, "Never due"),

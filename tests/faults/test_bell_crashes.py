@@ -10,7 +10,7 @@ import pytest
 
 from baton.domain.bell.listener import topic_of
 from baton.domain.errors import Busy, TicketRefused
-from baton.services.access.issue_token import revoke_token
+from baton.services.access.revoke_token import revoke_token
 from baton.services.bell.listen import begin_listening, make_ticket, use_ticket, what_is_due
 from baton.services.tasks.approve_task import approve_task
 from support.faults.choke_point import Crash, at_call, from_call, no_fault

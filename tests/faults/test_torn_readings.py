@@ -11,7 +11,6 @@ import pytest
 from botocore.exceptions import ClientError
 
 from baton.adapters.dynamodb.patience import Patience
-from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.domain.alerts.alert import AlertState, Severity
 from baton.domain.events.bus_events import BusEvent
@@ -22,6 +21,7 @@ from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.join_branches import join_branches
 from baton.services.events.publish_events import publish_overdue
 from baton.services.tasks.sweep import sweep
+from support.fakes.store import StoreOfTests
 from support.faults.hooked_store import HookedStore
 from support.worlds.rig import Rig
 from support.worlds.team import HeldTask, Team
@@ -71,7 +71,7 @@ def torn(rig: Rig, team: Team, step: Callable[[], object]) -> World:
     """A world whose next reading of several items is torn by ``step``."""
     client = Torn(rig)
     client.step, client.is_torn = step, True
-    world = World(store=DynamoStore(Table(client, rig.table, Patience(rig.clock))), clock=rig.clock)
+    world = World(store=StoreOfTests(Table(client, rig.table, Patience(rig.clock)), rig.raw), clock=rig.clock)
     world.dispatch_queue = team.world.dispatch_queue
     return world
 
@@ -91,7 +91,7 @@ def test_result_of_a_join_has_its_output_when_the_branch_ends_between_two_readin
     task, (first, second) = waiting(team)
     team.complete(first, output={"of": "first"})
     client = Torn(rig)
-    store = HookedStore(DynamoStore(Table(client, rig.table, Patience(rig.clock))))
+    store = HookedStore(StoreOfTests(Table(client, rig.table, Patience(rig.clock)), rig.raw))
     world = World(store=store, clock=rig.clock)
     client.step = lambda: team.complete(second, output={"of": "second"})
     store.before["outcomes"] = client.tear  # the reading that matters
@@ -200,7 +200,7 @@ def test_dossier_has_no_recovery_record_that_its_head_does_not_know(rig: Rig) ->
         sweep(rig.world.deps)
 
     client = TornAfterHead(rig, lose_the_claim)
-    store = DynamoStore(Table(client, rig.table, Patience(rig.clock)))
+    store = StoreOfTests(Table(client, rig.table, Patience(rig.clock)), rig.raw)
     details = store.tasks.read(WORKSPACE, held.task.id)
     assert rig.world.task(held.task.id).recoveries == 1
     assert len(details.recoveries) == details.task.recoveries == 0
@@ -240,7 +240,7 @@ class Outside:
 
 
 def doubled(rig: Rig) -> World:
-    return World(store=DynamoStore(Table(Doubled(rig), rig.table, Patience(rig.clock))), clock=rig.clock)
+    return World(store=StoreOfTests(Table(Doubled(rig), rig.table, Patience(rig.clock)), rig.raw), clock=rig.clock)
 
 
 def test_entry_that_an_index_shows_twice_is_told_once_and_stops_nobody(rig: Rig) -> None:

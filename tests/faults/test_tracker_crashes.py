@@ -339,13 +339,13 @@ def in_progress(processes: TrackerProcesses, where: str) -> None:
 
 def done_and_told(processes: TrackerProcesses, where: str) -> None:
     assert processes.task().state == "done", where
-    assert processes.comments() == ["Done by agent auditor in Baton.\nThe audit found nothing."], where
+    assert processes.comments() == ["Done by agent auditor in Baton.\n> The audit found nothing."], where
     shows_its_state(processes, where)
 
 
 def cancelled_and_told(processes: TrackerProcesses, where: str) -> None:
     assert processes.task().state == "cancelled", where
-    assert processes.comments() == ["Cancelled by human alice in Baton.\nnot needed"], where
+    assert processes.comments() == ["Cancelled by human alice in Baton.\n> not needed"], where
     shows_its_state(processes, where)
 
 

@@ -1,5 +1,5 @@
-"""Kills -9 at random points over each framework's worker. No run may be lost, no handoff or question be there twice, no
-effect be done twice."""
+"""Kills -9 at random points over each framework's worker, while a forger writes into its saved runs. No run may be
+lost, no handoff or question be there twice, no effect be done twice, and none without its used approval."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from baton_client import Baton
+from baton_client import Baton, Refused, operations
 from frameworks.hits import Hits
 from frameworks.lives import Workers
 from frameworks.played import path_of
@@ -32,6 +33,8 @@ LONGEST_LIFE_REQUESTS = 12
 LINGERS_SECONDS = "0.3"  # at most, before an effect and after it
 # Without kills: until any task's state changes, and until all are done.
 LONGEST_PAUSE_SECONDS, MOST_SECONDS_WITHOUT_KILLS = 120, 900
+# The forger claims as often as this, and replaces one in so many of the suspended runs that it finds.
+FORGING_SECONDS, FORGES = 2.0, 6
 AT_ONCE = 2
 LOOKS_AT_ONCE = 4
 OPEN = ("needs", "delegated", "next", "claimed", "waiting")
@@ -58,8 +61,10 @@ def _problems(deployed: Deployed, name: str, environments: Path, kills: int, hom
     more = {"AGENT": "reviewer", "EFFECTS": str(effects), "LOADED": str(loaded), "LINGERS": LINGERS_SECONDS}
     env = environment(room, **more, PYTHONPATH=path_of(name))
     hits, over, wrong = Hits(room, loaded), threading.Event(), list[str]()
-    with Workers(name, environments, env, home / f"{name}.log") as workers, ThreadPoolExecutor(2) as pool:
+    forged = set[str]()
+    with Workers(name, environments, env, home / f"{name}.log") as workers, ThreadPoolExecutor(3) as pool:
         others = [pool.submit(_people, room, over), pool.submit(_colleague, room, over)]
+        others.append(pool.submit(_forger, room, over, forged, random.Random(name)))
         try:
             wrong += _killed(room, workers, hits, random.Random(name), kills)
             _worked_off(room, workers)
@@ -68,11 +73,14 @@ def _problems(deployed: Deployed, name: str, environments: Path, kills: int, hom
         for each in others:
             each.result()
     with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
-        tasks = list(pool.map(partial(found, room), tasks_of(room, "reviewer")))
+        tasks = list(pool.map(partial(found, room, forged=forged), tasks_of(room, "reviewer")))
     done = effects.read_text(encoding="utf-8").split()
     wrong += wrongs(tasks, done, len(tasks_of(room, "tester")))
     minutes = (time.monotonic() - begun_at) / 60
-    print(f"{name}: {kills} kills, of which {hits}; {len(tasks)} tasks, {len(done)} effects", end=", ")
+    print(
+        f"{name}: {kills} kills, of which {hits}; {len(tasks)} tasks, {len(forged)} forged, {len(done)} effects",
+        end=", ",
+    )
     print(f"{len(wrong)} problems, {minutes:.1f} minutes", flush=True)
     yield from wrong
 
@@ -131,6 +139,24 @@ def _people(room: Tenant, over: threading.Event) -> None:
             if each["kind"] == "action":
                 said = {"outcome": "approved", "digest": each["digest"]}
             room.human.send("POST", f"/tasks/{each['task_id']}/questions/{each['id']}/answer", said)
+
+
+def _forger(room: Tenant, over: threading.Event, forged: set[str], chance: random.Random) -> None:
+    """Has the token of the workers and not their key. Claims their work now and then, and saves a checkpoint that looks
+    like a run: that must change nothing. One in a few of the suspended runs it replaces: that must execute nothing."""
+    with Baton(room.deployed.stack.api_url, room.service.token, agent="reviewer") as baton:
+        while not over.wait(FORGING_SECONDS):
+            with suppress(Refused), baton.claim(wait=0) as work:
+                if work is None:
+                    continue
+                work.save({"form": "baton.run/1", "state": "x", "calls": [], "outcomes": {}, "asked": {}}, "run")
+                saved: Any = work.raw["run_state"]
+                if saved and chance.randrange(FORGES) == 0:
+                    forged.add(work.task_id)
+                    signature = chance.choice([saved["signature"], "0" * 64])
+                    body: Any = {"claim_id": work.claim_id, "state": saved["state"], "signature": signature}
+                    baton.send(operations.run_state(work.task_id, body))
+                work.release()
 
 
 def _colleague(room: Tenant, over: threading.Event) -> None:

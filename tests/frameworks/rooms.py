@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from support.worlds.deployed import Deployed
 from support.worlds.tenant import Tenant, new_workspace
 from tools.stack.stack import Stack
 
+RUN_KEY = secrets.token_hex(32)  # every process of a run can resume what another one suspended
 AGENTS = ("scout", "reviewer", "tester", "writer")
 
 
@@ -40,6 +42,7 @@ def environment(tenant: Tenant, **more: str) -> dict[str, str]:
         "HUMAN_TOKEN": tenant.human.token or "",
         "AGENT_TOKEN": tenant.service.token or "",
         "OPENAI_API_KEY": "no-key",
+        "BATON_RUN_KEY": RUN_KEY,
         "OPENAI_AGENTS_DISABLE_TRACING": "1",
         "PYTHONUNBUFFERED": "1",
         **more,

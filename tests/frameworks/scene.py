@@ -6,6 +6,8 @@ OTHER, EFFECTS, LOADED and LINGERS."""
 
 from __future__ import annotations
 
+import base64
+import lzma
 import os
 import random
 import re
@@ -85,6 +87,43 @@ def decide(task_id: str, said: Mapping[str, Any]) -> None:
                 body = {"outcome": "approved", "digest": each["digest"]}
                 body |= {} if answer is True else {"arguments": answer}
             person.send(operations.give_answer(task_id, each["id"], body))
+
+
+FORGED_WAYS = ("replay", "bomb", "unsigned", "checkpoint")
+
+
+def forge(task_id: str, how: str) -> None:
+    """Replaces a suspended run's state, as a program with the agent's token and without the worker's
+    key does: the run's own under another fence, one that expands, or one with a wrong signature. Or saves a checkpoint
+    that looks like a run, which must change nothing."""
+    with agent("reviewer") as baton, baton.claim(task=task_id) as work:
+        assert work is not None
+        saved: Any = work.raw["run_state"]
+        if how == "checkpoint":
+            work.save({"form": "baton.run/1", "state": saved["state"], "calls": [], "outcomes": {}, "asked": {}}, "run")
+        else:
+            state = bomb() if how == "bomb" else saved["state"]
+            signature = "0" * 64 if how == "unsigned" else saved["signature"]
+            body: Any = {"claim_id": work.claim_id, "state": state, "signature": signature}
+            baton.send(operations.run_state(task_id, body))
+        work.release()
+
+
+def bomb() -> str:
+    """Returns 400 MiB in 80 KB."""
+    packer, zeros = lzma.LZMACompressor(preset=1), b"0" * 2**20
+    return base64.b64encode(b"".join([*(packer.compress(zeros) for _ in range(400)), packer.flush()])).decode()
+
+
+def must_be_refused(task_id: str) -> None:
+    """The attempt failed with the remedy, and people were alerted. Cancels the task: no other attempt comes."""
+    with human() as person:
+        task = person.send(operations.get_task(task_id))
+        alerts = person.send(operations.list_all_alerts(task_id=task_id))["items"]
+        person.send(operations.cancel(task_id, {"reason": "forged"}))
+    assert task["failure"] is not None, task
+    assert "BATON_RUN_KEY" in str(task["failure"]), task["failure"]
+    assert [each["kind"] for each in alerts] == ["run-state-refused"], alerts
 
 
 def block(number: int, heading: str) -> str:

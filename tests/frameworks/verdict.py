@@ -4,8 +4,8 @@ one action that people approve, with an effect, and one other question."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from support.worlds.tenant import Tenant
@@ -15,8 +15,9 @@ LOST = ("heartbeat_lost", "requeued")  # what a trail tells of a worker's death
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What is there of a task after all. ``handed``: the titles of its handoffs. ``questions``: the id, the tool or
-    None, the text, and whether the approval was used. ``events``: the types of its trail's events."""
+    """What is there of a task after all. ``handed``: titles of its handoffs to the colleague. ``questions``: the id,
+    the tool or None, the text, and whether the approval was used. ``approved``: the approved arguments by question.
+    ``events``: the types of its trail's events. ``is_forged``: somebody forged its run."""
 
     task_id: str
     state: str
@@ -25,9 +26,11 @@ class Found:
     questions: Sequence[tuple[str, str | None, str, bool]]
     events: Sequence[str]
     trail_matches: bool
+    approved: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    is_forged: bool = False
 
 
-def found(room: Tenant, task_id: str) -> Found:
+def found(room: Tenant, task_id: str, forged: Collection[str] = ()) -> Found:
     task, verified = room.human.get(f"/tasks/{task_id}"), room.human.get(f"/tasks/{task_id}/events/verify")
     (root,) = room.human.get(f"/workflows/{task['workflow_id']}/chain")["nodes"]
     asked = room.human.get(f"/tasks/{task_id}/questions?limit=100")["items"]
@@ -35,10 +38,12 @@ def found(room: Tenant, task_id: str) -> Found:
         task_id=task_id,
         state=task["state"],
         failure=task["failure"],
-        handed=[each["title"] for each in root["children"]],
+        handed=[each["title"] for each in root["children"] if each["target_agent"] == "tester"],
         questions=[(each["id"], each["tool"], each["text"], bool(each["used_at"])) for each in asked],
         events=list(_trail(room, task_id)),
         trail_matches=verified["matches_task"],
+        approved={each["id"]: each["approved_arguments"] for each in asked if each["approved_arguments"]},
+        is_forged=task_id in forged,
     )
 
 
@@ -73,7 +78,10 @@ def wrongs(tasks: Sequence[Found], effects: Sequence[str], handed: int) -> Itera
             keys |= its
             if its and not is_used:
                 yield f"{task.task_id} has its effect without an approval"
-            if not its and is_used and not _died_after_use(task.events):
+            # An effect whose key is the task's id notes the argument that it was called with.
+            elif task.task_id in its and task.task_id not in task.approved.get(question_id, {}).values():
+                yield f"{task.task_id} has an effect of other arguments than the approved ones"
+            if not its and is_used and not _died_after_use(task.events) and not task.is_forged:
                 yield f"{task.task_id} lost its effect, and no worker died then"
     yield from (f"the effect {key} is done {count} times" for key, count in done.items() if count > 1)
     yield from (f"the effect {key} is nobody's" for key in done.keys() - keys)
@@ -82,6 +90,10 @@ def wrongs(tasks: Sequence[Found], effects: Sequence[str], handed: int) -> Itera
 
 
 def _of(task: Found) -> Iterator[str]:
+    if task.is_forged:  # its attempts fail, and do nothing
+        if not task.trail_matches:
+            yield f"the trail of {task.task_id} doesn't match"
+        return
     if task.state != "done":
         yield f"{task.task_id} is {task.state}: {task.failure}"
     if len(task.handed) != 1:

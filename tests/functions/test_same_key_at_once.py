@@ -228,6 +228,9 @@ class Crowded(CallHooks):
     def add_token(self, *given: Any) -> None:
         self._write(self.inner.tokens.add_token, *given)
 
+    def save_people(self, *given: Any) -> None:
+        self._write(self.inner.tokens.save_people, *given)
+
     def save_agent(self, *given: Any) -> None:
         self._write(self.inner.agents.save_agent, *given)
 

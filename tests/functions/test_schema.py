@@ -32,7 +32,7 @@ def renamed(before: str, now: str) -> Callable[[Wire], Wire]:
 
 # A later version, in which a task's title and the content of its body have got these names.
 STEPS = {"TASK/HEAD": renamed("heading", "title"), "TASK/BODY": renamed("payload", "content")}
-LATER = ItemSchema(TODAY.number + 1, {TODAY.number: STEPS})
+LATER = ItemSchema(TODAY.reads + 1, {TODAY.number: STEPS})
 
 
 def rewritten(world: World, change: Callable[[tuple[str, str], Wire], Wire], task_id: str = "") -> None:
@@ -124,7 +124,7 @@ class BesideANewer:
         return self.api.post(by, f"/tasks/{self.theirs}/{path}", body)
 
 
-NUMBERS: list[Wire] = [{"N": str(TODAY.number + 1)}, {"S": "damaged"}]
+NUMBERS: list[Wire] = [{"N": str(TODAY.reads + 1)}, {"S": "damaged"}]
 
 
 @pytest.fixture(params=NUMBERS, ids=["newer", "damaged"])

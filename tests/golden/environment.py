@@ -33,7 +33,7 @@ from golden.aws import FakeBedrock, FakeConnections, FakeEvents, FakeQueues, Fak
 from support.clock import FakeClock
 from support.context import FakeContext
 from support.fakes.fake_dynamo import Change, FakeDynamo
-from support.values.tokens import bearer, give_token, given_key
+from support.values.tokens import bearer, give_token, given_key, list_token
 from tools.stand_ins.fake_notion import FakeNotion
 
 ENTRY = "{}.handler.lambda_handler"
@@ -117,6 +117,8 @@ class Environment:
         by = Principal(workspace, PrincipalKind(kind), name, scopes)
         give_token(self.dynamo, by)
         self.given.add(given_key(by))
+        if by.is_human:
+            self.given.add(list_token(self.dynamo, by))
         return bearer(by)
 
     def invoke(self, function: str, event: dict[str, Any]) -> Any:

@@ -377,7 +377,7 @@ def only_those_who_issue_tokens_write_them(template: Template) -> Problems:
 
 def _keeps_from_tokens(condition: Properties) -> bool:
     only = condition.get("ForAnyValue:StringNotLike", {}).get("dynamodb:LeadingKeys", ["*"])
-    return condition == {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}} or not any(
+    return condition == {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*", "WS#*#PEOPLE"]}} or not any(
         fnmatch("TOKEN#id", each) for each in only
     )
 

@@ -25,6 +25,7 @@ GOOD = Found(
     questions=[ACTION, QUESTION],
     events=["handoff_received", "approval_used", "question_asked", "waiting", "handoff_completed"],
     trail_matches=True,
+    approved={"q_1": {"key": "task_1"}},
 )
 
 
@@ -35,6 +36,13 @@ def judged(effects: tuple[str, ...] = ("q_1",), in_all: int = 1, **changes: Any)
 @pytest.mark.parametrize("key", ["q_1", "task_1"])
 def test_nothing_is_wrong_with_a_task_that_did_each_thing_once(key: str) -> None:
     assert judged((key,)) == []
+
+
+def test_forged_run_may_fail_and_does_nothing_without_its_approval() -> None:
+    failed: dict[str, Any] = {"state": "failed", "handed": [], "in_all": 0, "is_forged": True}
+    assert judged(effects=(), **failed) == []
+    (only,) = judged(questions=[("q_1", "ship", "", False)], **failed)
+    assert "has its effect without an approval" in only
 
 
 def test_an_effect_may_be_missing_where_the_worker_died_between_its_approval_and_the_effect() -> None:
@@ -59,6 +67,7 @@ def test_an_effect_may_be_missing_where_the_worker_died_between_its_approval_and
         ("the effect q_9 is nobody's", {"effects": ("q_1", "q_9")}),
         ("task_1 has its effect without an approval", {"questions": [("q_1", "ship", "", False), QUESTION]}),
         ("task_1 lost its effect", {"effects": ()}),
+        ("other arguments", {"effects": ("task_1",), "approved": {"q_1": {"key": "task_2"}}}),
         ("the trail of task_1 doesn't match", {"trail_matches": False}),
     ],
 )

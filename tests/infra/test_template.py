@@ -98,7 +98,7 @@ NO_TOKENS = {
     "Effect": "Deny",
     "Action": sorted(data_checks.WRITING),
     "Resource": TABLE,
-    "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*"]}},
+    "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["TOKEN#*", "WS#*#PEOPLE"]}},
 }
 QUEUE = {"Fn::GetAtt": ["DispatchQueue", "Arn"]}
 TRACKER_QUEUE = {"Fn::GetAtt": ["TrackerQueue", "Arn"]}

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """As many seeds as there is time for. Answers with how many violations were found."""
-    began, seed, steps, found, episodes = time.monotonic(), args.seed, 0, 0, 0
+    began, seed, steps, found, episodes, trust_steps = time.monotonic(), args.seed, 0, 0, 0, 0
     seen: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     while steps < args.steps and time.monotonic() - began < args.minutes * 60 and not (found and args.first):
         sim = play(seed, args.set)
         steps += sim.steps
+        trust_steps += sim.steps if sim.habits.has_trust else 0
         seen += sim.oracle.ledger.seen
         faults += sim.fault_source.faults
         if violations := sim.oracle.verdict.violations:
@@ -47,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
         "seeds": [args.seed, seed - args.stride],
         "episodes": episodes,
         "steps": steps,
+        "trust_steps": trust_steps,
         "seconds": round(spent, 1),
         "cpu_seconds": round(time.process_time(), 1),
         "faults": dict(sorted(faults.items())),

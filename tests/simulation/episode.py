@@ -17,6 +17,10 @@ from simulation.actors.listeners import Listener
 from simulation.actors.people import settle
 from simulation.actors.readers import Reader
 from simulation.actors.strangers import Stranger
+from simulation.actors.trust.hostile_agents import HostileAgent
+from simulation.actors.trust.leavers import Leaver
+from simulation.actors.trust.rule_editors import RuleEditor
+from simulation.actors.trust.splitters import Splitter
 from simulation.actors.workers import Worker
 from simulation.habits import PULL, Focus, habits_of
 from simulation.simulation import Simulation
@@ -35,7 +39,8 @@ def play(
 ) -> Simulation:
     """``changes``: of the seed's habits; ``choices``: instead of the seed's."""
     changes = changes or {}
-    habits = habits_of(seed, changes.get("focus"), asks=changes.get("has_questions", True)).changed(changes)
+    asks, trusts = changes.get("has_questions", True), changes.get("has_trust", True)
+    habits = habits_of(seed, changes.get("focus"), asks=asks, trusts=trusts).changed(changes)
     sim = Simulation(seed, habits, choices, is_traced=is_traced)
     context = ActorContext(sim, settle(sim))
     stranger = Stranger(context) if sim.habits.has_strangers else None
@@ -81,7 +86,7 @@ def _play_phase(sim: Simulation, phase: Callable[[], object]) -> None:
 
 def _begin(context: ActorContext) -> None:
     sim, draw = context.sim, context.draw
-    is_asking = context.habits.focus is Focus.QUESTIONS
+    is_asking = context.habits.focus in (Focus.QUESTIONS, Focus.TRUST)
     for number in range(3 + draw(6) if context.habits.is_hot and not is_asking else 1 + draw(4)):
         sim.spawn(f"client{number}", Client(context).act)
     for slug in context.habits.workers:
@@ -93,9 +98,21 @@ def _begin(context: ActorContext) -> None:
     if sim.habits.has_bell:
         _listen(context)
     if sim.habits.has_questions:
-        _spawn(sim, "decider", [Decider(context).act] * (3 if sim.habits.focus is Focus.QUESTIONS else 1))
+        many = 3 if sim.habits.focus in (Focus.QUESTIONS, Focus.TRUST) else 1
+        _spawn(sim, "decider", [Decider(context).act] * many)
         sim.spawn("chief", Chief(context).act)
+    if sim.habits.has_trust:
+        _attack(context)
     sim.lambdas.begin()
+
+
+def _attack(context: ActorContext) -> None:
+    """Each of them alone; two of each where that is what the seed is about."""
+    many = 2 if context.habits.focus is Focus.TRUST else 1
+    for kind in (HostileAgent, Splitter, RuleEditor, Leaver):
+        _spawn(context.sim, kind.__name__, [kind(context).act for _ in range(many)])
+    _spawn(context.sim, "agent editor", [RuleEditor(context).edit_agents] * many)
+    _spawn(context.sim, "second administrator", [RuleEditor(context).decide] * many)
 
 
 def _listen(context: ActorContext) -> None:

@@ -30,6 +30,8 @@ TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
 BELLS = 4
 # And in one of so many workers ask people, in every other of them more than anything else.
 QUESTIONS = 5
+# One of this number of seeds has people with different rights, and some who attack or leave; half of these focus on it.
+TRUST = 3
 
 
 class Focus(StrEnum):
@@ -46,6 +48,7 @@ class Focus(StrEnum):
     TALKS = "talks"
     BOARD = "board"
     QUESTIONS = "questions"
+    TRUST = "trust"
 
 
 class NoticeFate(StrEnum):
@@ -65,7 +68,8 @@ class Habits:
     calls that a new container answers. ``crowd``: how many stewards, editors, listeners and readers there are of each;
     ``raised``: rare verbs that are often played. ``late_ms``: the longest that a write arrives after its client has
     given it up. ``has_strangers``: another workspace is busy, too. ``has_bell``: some listen, and ``rings`` says what
-    becomes of rings and looks. ``has_questions``: workers ask people, and handoffs are approved by several."""
+    becomes of rings and looks. ``has_questions``: workers ask people, and handoffs are approved by several.
+    ``has_trust``: people have different rights and come and go, some edit rules, and an agent attacks."""
 
     focus: Focus = Focus.NONE
     is_hot: bool = False
@@ -100,6 +104,7 @@ class Habits:
     has_bell: bool = False
     rings: NoticeFate = NoticeFate.KEPT
     has_questions: bool = False
+    has_trust: bool = False
 
     @property
     def do_failures_roll_back(self) -> bool:
@@ -122,13 +127,16 @@ class Habits:
         return replace(self, **{**values, **words})
 
 
-def habits_of(seed: int, focus: str | None = None, *, asks: bool = True) -> Habits:
-    """``focus``: instead of the seed's, with all that comes of it. ``asks``: False where nobody asks."""
+def habits_of(seed: int, focus: str | None = None, *, asks: bool = True, trusts: bool = True) -> Habits:
+    """``focus``: instead of the seed's, with all that comes of it. ``asks``: False where nobody asks. ``trusts``: False
+    where everybody has every right, and nobody attacks."""
     dice = random.Random(seed * 7919 + 1)
     pick = dice.choice
     waits, runs = Focus.WAITS, Focus.RUNS
-    drawn = pick([*(each for each in Focus if each is not Focus.QUESTIONS), Focus.BRANCHES, waits, runs])
+    usual = (each for each in Focus if each not in (Focus.QUESTIONS, Focus.TRUST))
+    drawn = pick([*usual, Focus.BRANCHES, waits, runs])
     drawn = Focus.QUESTIONS if asks and seed % (2 * QUESTIONS) == 0 else drawn
+    drawn = Focus.TRUST if trusts and seed % (2 * TRUST) == TRUST - 1 else drawn
     focus = drawn if focus is None else Focus(focus)
     is_hot = dice.random() < 0.7
     some = tuple(pick(PULL) for _ in range(dice.randint(1, 6)))
@@ -137,6 +145,8 @@ def habits_of(seed: int, focus: str | None = None, *, asks: bool = True) -> Habi
         Focus.RUNS: [NoticeFate.KEPT, NoticeFate.SHAKY],
     }
     workers = {Focus.BRANCHES: ("a", "a", "b", "b", "c", "c"), Focus.ALERTS: some[:1], Focus.QUESTIONS: ("a", "a", "b")}
+    workers[Focus.TRUST] = ("a", "a", "b", "c")
+    has_trust = (trusts and seed % TRUST == TRUST - 1) or focus is Focus.TRUST
     habits = Habits(
         focus=focus,
         is_hot=is_hot,
@@ -152,13 +162,14 @@ def habits_of(seed: int, focus: str | None = None, *, asks: bool = True) -> Habi
         stall_ms=pick([5_000, 30_000, 200_000]),
         has_bell=seed % BELLS == BELLS - 1,
         rings=tuple(NoticeFate)[seed // BELLS % len(NoticeFate)],
-        has_questions=(asks and seed % QUESTIONS == 0) or focus is Focus.QUESTIONS,
+        has_questions=(asks and seed % QUESTIONS == 0) or focus is Focus.QUESTIONS or has_trust,
+        has_trust=has_trust,
         time_limit=pick([1, 1, 1, 1_000]),
         doubled_share=pick([0, 0.05, 0.3]),
         does_schedule_skip=dice.random() < 0.5,
         tempo=1 if is_hot else pick([1, 1, 10, 100, 1_000]),
         pair=pick(["ab", "ab", "abc", "abr", "ar"]),
-        steps=pick([300, 800, 800, 2_000]) + (1_000 if focus is Focus.QUESTIONS else 0),
+        steps=pick([300, 800, 800, 2_000]) + (1_000 if focus in (Focus.QUESTIONS, Focus.TRUST) else 0),
         slowness=pick([1, 5, 40, 40]) if is_hot else pick([1, 1, 5]),
         is_told=dice.random() < 0.4,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.errors import BatonError, Busy
+from baton.domain.errors import BatonError, Busy, ChangePending
 from baton.domain.idempotency import IdempotencyKey
 from baton.services.bell.ring import Bell, BellReport
 from baton.services.events.publish_events import publish_overdue, publish_records
@@ -113,7 +113,8 @@ class Lambdas:
         actor.process.attempt, actor.process.began_at = request.attempts, sim.steps
         actor.process.began_ms = sim.now_ms
         try:
-            value = request.send(self._dated(request.idempotency_key))
+            sim.staff.must_be_let_in(request.by)
+            value = _sent(request, self._dated(request.idempotency_key))
             sim.oracle.answers.answered(request, value)
             return Answered(value)
         except BatonError as exc:
@@ -138,7 +139,7 @@ class Lambdas:
         for _ in range(MAX_RECEIVES):
             deadline_ms = FOREVER if sim.fault_source.is_calm else self._deadline(NOTICE_MS)
             process = sim.current.process = Process(sim.fault_source.skew_ms(), deadline_ms)
-            process.began_at = sim.steps
+            process.began_at, process.began_ms = sim.steps, sim.now_ms
             try:
                 process_task(sim.deps, sim.runner, notice, self._shift(deadline_ms))
             except (Crash, Busy):
@@ -187,7 +188,7 @@ class Lambdas:
 
         def run() -> None:
             until_ms = sim.now_ms + 40_000
-            sim.current.process.began_at = sim.steps
+            sim.current.process.began_at, sim.current.process.began_ms = sim.steps, sim.now_ms
             with suppress(Busy):
                 act(lambda: sim.now_ms < until_ms)
 
@@ -267,6 +268,14 @@ class Lambdas:
 
     def _deadline(self, after_ms: int) -> int:
         return self._sim.now_ms + self._sim.habits.time_limit * after_ms
+
+
+def _sent(request: Request, idempotency_key: IdempotencyKey | None) -> Any:
+    """Returns the answer; a change that waits for a second administrator is one."""
+    try:
+        return request.send(idempotency_key)
+    except ChangePending as pending:
+        return pending.change
 
 
 def _is_kept(name: str, value: object) -> bool:

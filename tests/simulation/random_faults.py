@@ -70,6 +70,7 @@ class RandomFaults:
         process.claim_id = before.claim_id
         process.attempt = before.request.attempts if before.request else 0
         process.began_at, process.skew_ms, process.ringing = before.began_at, before.skew_ms, before.ringing
+        process.began_ms = before.began_ms
 
         def arrive() -> None:
             try:

@@ -37,6 +37,8 @@ class Request:
     posted: tuple[tuple[str, int], Any] | None = None
     # Of a change: the names of what it is to change.
     asked: frozenset[str] | None = None
+    # Of a decision: it is about another content than there is.
+    is_blind: bool = False
     # Of an approval of many: what each task's was told first.
     parts: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 

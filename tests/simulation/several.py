@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import argparse
 
-ADDED = ("episodes", "steps", "cpu_seconds", "violations")
+ADDED = ("episodes", "steps", "trust_steps", "cpu_seconds", "violations")
 
 
 def run_several(args: argparse.Namespace) -> int:

@@ -26,6 +26,7 @@ from baton.ports.deps import Deps
 from baton.ports.writes import Write
 from baton.services.bell.ring import AT_ONCE
 from baton.services.runs.run_agent import AgentLoop
+from simulation.actors.trust.staff import Staff
 from simulation.bell import SimulatedConnections
 from simulation.chance import Chance
 from simulation.habits import Habits
@@ -33,6 +34,7 @@ from simulation.lambdas import Lambdas
 from simulation.notices import ShakyLooks, ShakyQueue, ShakyTrackerQueue
 from simulation.oracle import Oracle
 from simulation.ports import BEGIN, WORKSPACE, NumberedIds, ScriptedModel, ShakyBus, SimulatedRunner, SkewedClock
+from simulation.quick_types import QuickDeserializer, QuickSerializer
 from simulation.random_faults import RandomFaults
 from simulation.scheduler import Actor, Process, Scheduler
 from simulation.threads import ActorFuture, ActorThread
@@ -41,6 +43,7 @@ from support.clock import FakeClock
 from support.fakes.fake_dynamo import Change, FakeDynamo
 from support.fakes.fake_dynamo.indexes import FakeIndex, Key, index_entry
 from support.fakes.ports import FakeCallbackKey, FakeSecrets
+from support.fakes.store import PeopleOfTests
 from support.faults.threads import StillClock
 from support.published import bell_records
 
@@ -156,7 +159,7 @@ class Simulation:
         self.clock, self.ids, self.queue, self.bus = SkewedClock(self), NumberedIds(), ShakyQueue(self), ShakyBus(self)
         self.tracker, self.tracker_queue, self.secrets = SimulatedTracker(self), ShakyTrackerQueue(self), FakeSecrets()
         self.looks, self.connections = ShakyLooks(self), SimulatedConnections(self)
-        self.model = ScriptedModel(self)
+        self.model, self.staff = ScriptedModel(self), Staff(self)
         self._containers = [self._container(shards) for shards in SHARDS]
         self.lambdas = Lambdas(self)
         self._patch(seed)
@@ -253,6 +256,7 @@ class Simulation:
         store = DynamoStore(
             Table(self._client, TABLE, Patience(self, PATIENCE[shards]), Layout(shards), self._in_any_order)
         )
+        store.tokens = PeopleOfTests(store.tokens, self.dynamo)  # type: ignore[assignment]
         deps = Deps(
             store=store,
             search=LexicalSearch(store, self.clock, SEARCHED),
@@ -274,6 +278,7 @@ class Simulation:
         tokens = count(1)
         table: Any = table_module
         process_task: Any = process_task_module
+        table._serializer, table._deserializer = QuickSerializer(), QuickDeserializer()
         table.uuid4 = lambda: SimpleNamespace(hex=f"token{next(tokens):027d}")
         process_task.Thread = lambda target, **_: ActorThread(self, target)
         process_task.Future = _futures(self)

@@ -22,7 +22,7 @@ def use_cases(names: Mapping[str, Any]) -> set[str]:
 def test_every_use_case_of_a_route_that_takes_a_key_is_sent_by_an_actor() -> None:
     modules = [
         importlib.import_module(each.name)
-        for each in pkgutil.iter_modules(simulation.actors.__path__, "simulation.actors.")
+        for each in pkgutil.walk_packages(simulation.actors.__path__, "simulation.actors.")
     ]
     sent = {name for module in modules for name in use_cases(vars(module))}
     offered = {

@@ -15,7 +15,7 @@ ASKED = ("kind", "types", "entry['type']", "each['type']", "last['type']", "by['
 
 def types_asked_for() -> Iterator[str]:
     """In the oracle's comparisons with the type of an entry."""
-    for path in ORACLE.glob("*.py"):
+    for path in ORACLE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare) and ast.unparse(node.left) in ASKED:
                 texts = [each for side in node.comparators for each in ast.walk(side)]

@@ -258,8 +258,8 @@ ODD = [" ", "%", "TASK#1", "a:b", "'\"", "\\", "\0", "..", "é", "😀", "x" * 6
 def test_an_id_of_odd_characters_is_unknown(operations_world: OperationsWorld, odd: str) -> None:
     with operations_world.tenant.deployed.unchanged():
         for each in some([each for each in WITH_TOKEN if each.has_ids], ODD.index(odd), len(ODD)):
-            if odd == ".." and each.id == "list_task_questions":
-                continue  # what is left of its path names another list
+            if odd == ".." and each.id in {"list_task_questions", "get_settings_version"}:
+                continue  # the rest of the path names another resource
             path = each.path
             for name in each.parameters("path"):
                 path = path.replace(f"{{{name}}}", quote(odd, safe=""))

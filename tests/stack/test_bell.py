@@ -14,6 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 from websockets.sync.client import ClientConnection, connect
 
+from baton.domain.access.metering import BELL_POLLS_PER_MINUTE
 from support.worlds.tenant import Tenant
 
 # The rest is for a busy machine.
@@ -134,3 +135,19 @@ def test_a_revoked_token_and_an_agent_that_is_switched_off_are_closed(tenant: Te
     assert heard(kept) == {"looked": "work:reviewer"}
     tenant.human.put("/agents/reviewer", {"active": False})
     assert is_closed(kept)
+
+
+def test_a_connection_over_its_rate_is_told_for_how_long_and_closed(tenant: Tenant, bell: Bell) -> None:
+    """Attack ``m4_looks`` on the engine: its functions count in one table."""
+    worker = bell.listen("work:reviewer", tenant.reviewer.token)
+    answers: list[dict[str, Any]] = []
+    for _ in range(2 * BELL_POLLS_PER_MINUTE):  # the clock's minute may end meanwhile
+        worker.send(json.dumps({"action": "look"}))
+        answers.append(heard(worker))
+        if "refused" in answers[-1]:
+            break
+    assert answers[-1] == {"refused": "rate_limited", "retry_after_seconds": 60}
+    assert is_closed(worker)
+    with pytest.raises(REFUSED):
+        bell.listen("work:reviewer", tenant.reviewer.token)
+    assert tenant.reviewer.get("/bell")["url"] == bell.url  # the API goes on

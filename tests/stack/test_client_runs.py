@@ -21,7 +21,7 @@ def people(tenant: Tenant) -> Iterator[tuple[Baton, Baton, Baton]]:
     tokens = {"": tenant.human.token, "reviewer": tenant.reviewer.token, "scout": tenant.scout.token}
     with ExitStack() as stack:
         human, reviewer, scout = (
-            stack.enter_context(Baton(url, token, agent=agent)) for agent, token in tokens.items()
+            stack.enter_context(Baton(url, token, agent=agent, run_key="ab" * 32)) for agent, token in tokens.items()
         )
         yield human, reviewer, scout
 
@@ -128,7 +128,7 @@ def test_an_approval_is_begun_once(people: tuple[Baton, Baton, Baton]) -> None:
             assert work is not None
             run = Run(work)
             outcome: Outcome = (run.go_on() or {})["c2"]
-            begun_each.append(run.begin(outcome))
+            begun_each.append(run.begin(outcome, "ship", SHIP).is_good)
             if attempt == 0:
                 work.release("died")
             else:

@@ -26,6 +26,8 @@ UNKNOWN_IDS = {
     "review_id": UNKNOWN,
     "token_id": "01aaaaaaaaaaaaaaaaaaaaaaaa",
     "alert_id": UNKNOWN,
+    "change_id": UNKNOWN.replace("task_", "chg_"),
+    "person": "nobody",
     "entry_id": UNKNOWN.replace("task_", "ent_"),
     "work_type": "nothing",
     "handoff_id": UNKNOWN.replace("task_", "ho_"),
@@ -124,7 +126,7 @@ def test_a_write_would_be_noticed(operations_world: OperationsWorld, stranger: T
 
 def test_a_person_signs_in_by_a_code_and_the_session_ends_with_the_token(deployed: Deployed) -> None:
     tenant = new_workspace(deployed)
-    token = tenant.human.post("/tokens", {"kind": "human", "subject": "bob", "scopes": [ACT_AS]})
+    token = tenant.human.post("/tokens", {"kind": "human", "subject": "bob"})
     code = deployed.client(token["token"]).post("/session-codes")["code"]
     nobody = deployed.client(None)
     answers_of = [nobody.send("POST", "/sessions/redeem", {"code": code}) for _ in range(2)]
@@ -210,6 +212,8 @@ def test_another_workspaces_ids_are_answered_like_ids_that_never_were(
     operations = [each for each in WITH_TOKEN if each.has_ids and not each.takes_new_names]
     with operations_world.tenant.deployed.unchanged():
         for each in operations:
+            if each.id == "get_settings_version" or each.path.startswith("/people/"):
+                continue  # each workspace has a version of this number, and may have a person of this name
             body, late = operations_world.body(each), "?timeout=0" if "timeout" in each.parameters("query") else ""
             there = stranger.human.send(each.method, operations_world.path(each, slug="source-0"), body)
             never = stranger.human.send(each.method, each.path.format_map(UNKNOWN_IDS) + late, body)

@@ -29,8 +29,8 @@ BY_HAND = "\n## By hand\n"
 _BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMED = re.compile(r"`([A-Z]+)`\s+is\s+the\s+`([\w.]+)`\s+of\s+that\s+answer")
 ELLIPSIS = "…"
-# Guides that are about this checkout and an account, and ask the API nothing.
-WITHOUT_EXAMPLES = {"mcp.md", "deploy.md", "edge.md", "another-region.md"}
+# Guides without requests to the API: they describe this checkout or an account, or show commands alone.
+WITHOUT_EXAMPLES = {"rights.md", "mcp.md", "deploy.md", "edge.md", "another-region.md"}
 # In the README's order, each once.
 GUIDES = [
     each

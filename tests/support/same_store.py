@@ -31,6 +31,7 @@ SUBJECTS = (
     "marks",
     "outputs",
     "payloads",
+    "people",
     "permits",
     "polls",
     "queues",

@@ -25,7 +25,7 @@ import boto3
 
 from baton.bootstrap import wire
 from baton.config import ConfigError, load
-from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind, operator
 from baton.domain.agents.agent import Runtime
 from baton.domain.errors import BatonError
 from baton.domain.ids import is_slug
@@ -53,7 +53,7 @@ def bootstrap(deps: Deps, workspace: str, human: str, *, new_tokens: bool, demo:
     if deps.store.tokens.listed(workspace, 1, None).items and not (new_tokens or demo):
         raise SystemExit(f"The workspace {workspace!r} has tokens already; --new-tokens makes more of them.")
     first = Principal(workspace, PrincipalKind.HUMAN, human, frozenset({ACT_AS}))
-    tokens: dict[str, Any] = {"human": _token(deps, first, PrincipalKind.HUMAN, human)}
+    tokens: dict[str, Any] = {"human": _token(deps, operator(workspace), PrincipalKind.HUMAN, human)}
     if demo:
         tokens["service"] = _token(deps, first, PrincipalKind.SERVICE, "demo")
         tokens["agents"] = {slug: _agent_token(deps, first, slug, values) for slug, values in DEMO_AGENTS.items()}

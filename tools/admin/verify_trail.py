@@ -5,8 +5,10 @@ verify_trail.py < trail.jsonl                  the same from standard input
 verify_trail.py --expect-hash 3f… trail.json   and that it ends with the hash that was noted elsewhere
 verify_trail.py --export workspace.jsonl       every trail of what `baton_admin.py export` wrote, and that it is whole
 
-An export has the content too: that a task's message, output and completion are those of the digests in its trail is
-verified with it. A trail that was begun before Baton kept digests has none.
+An export has the content too. The program compares each task's fields with the trail, its message, output, completion
+and questions with the digests in the trail, and its failure with the failure's type and description there. No entry
+covers version, updated_at, the lease of a claim, recoveries and resume_payload. A trail that was begun before Baton
+kept digests has none, and neither has a question of that time: only its action and its last decider are compared.
 
 Several answers after each other are one trail, and a bare array of entries is one too. Exit status: 0 intact, 1 broken,
 2 not readable.
@@ -34,6 +36,10 @@ START = "0" * 64
 BLANK = " \t\r\n"
 MARK = secrets.token_hex(16)
 NUMBER = re.compile(f'"{MARK}([-+.0-9eE]+)"')
+QUESTIONS_SINCE = 2  # the format of exports
+NO_FIELDS_OF_THE_TRAIL = {"version", "updated_at"}
+NO_FIELDS_OF_A_CLAIM = {"lease_seconds", "heartbeat_at", "expires_at"}
+USUAL = {"revision": 1, "max_attempts": 3}  # where no entry states another value
 
 Entry = dict[str, Any]
 
@@ -81,7 +87,7 @@ def read(text: str) -> list[Entry]:
 
 
 def verify(entries: list[Entry], expected_hash: str | None = None) -> Seen:
-    """Raises ``Broken``."""
+    """Raises ``Broken``, and ``NotATrail`` if an entry isn't whole."""
     if not entries:
         raise Broken(1, "is missing: the trail is empty")
     before = START
@@ -101,6 +107,10 @@ def _must_hold(number: int, entry: Entry, before: str) -> None:
         raise Broken(number, f"is missing: in its place is number {_shown(seq)}")
     if entry.get("prev_hash") != before:
         raise Broken(number, "isn't chained to the one before it")
+    if entry.get("hidden"):
+        raise NotATrail(
+            f"entry {number} lacks the requirements of approval rules: read the trail with a person's token"
+        )
     if entry.get("hash") != _hash_of(number, entry, before):
         raise Broken(number, "was altered: its hash isn't that of its content")
     data = entry.get("data")
@@ -184,6 +194,9 @@ def verify_export(text: str) -> str:
     unreadable = [line for line in lines if line.get("kind") == "unreadable task"]
     if len(tasks) + len(unreadable) != lines[-1].get("tasks"):
         raise NotATrail(f"it has {len(tasks)} tasks, and its end tells of {_shown(lines[-1].get('tasks'))}")
+    ids = [line.get("id") for line in tasks]
+    if twice := {each for each in map(str, ids) if ids.count(each) > 1}:
+        raise NotATrail(f"it has {_shown(min(twice))} twice")
     entries = 0
     for line in tasks:
         listed = line.get("events")
@@ -191,11 +204,37 @@ def verify_export(text: str) -> str:
             raise NotATrail(f"{_shown(line.get('id'))} has no events")
         try:
             entries += verify(listed, str(line.get("head_hash"))).entries
+            _must_be_as_told(line, listed)
             _must_have_its_content(line, listed)
+            _must_have_its_questions(line, listed, lines[0].get("format"))
         except Broken as exc:
             raise Broken(exc.number, f"of {_shown(line.get('id'))} {exc.why}") from exc
-    left_out = f"; {len(unreadable)} could not be read" if unreadable else ""
-    return f"{len(tasks)} trails with {entries} entries, as of {_shown(lines[0].get('begun_at'))}{left_out}."
+    if unreadable:
+        named = ", ".join(_shown(line.get("id")) for line in unreadable[:10])
+        raise NotATrail(f"{len(tasks)} trails hold, and the export could not read {len(unreadable)} tasks: {named}")
+    return f"{len(tasks)} trails with {entries} entries, as of {_shown(lines[0].get('begun_at'))}."
+
+
+def _must_be_as_told(line: Entry, entries: list[Entry]) -> None:
+    """Raises ``Broken`` for the last entry, if the task isn't in the state that the entries give."""
+    found = line.get("task")
+    if not isinstance(found, dict):
+        raise NotATrail(f"{_shown(line.get('id'))} has no task")
+    told: Entry = {}
+    for entry in entries:
+        told |= entry["data"]["changes"]
+    for name in sorted(told.keys() | found.keys() - NO_FIELDS_OF_THE_TRAIL):
+        if _comparable(found.get(name)) != _comparable(told.get(name, USUAL.get(name))):
+            raise Broken(len(entries), f"leaves the task with another {_shown(name)} than the export has")
+    if found.get("id") != line.get("id"):
+        raise Broken(len(entries), "is of another task than the export says")
+
+
+def _comparable(value: Any) -> Any:
+    """Entries leave out what is empty, and heartbeats have no entries."""
+    if isinstance(value, dict):
+        return {name: item for name, item in value.items() if name not in NO_FIELDS_OF_A_CLAIM}
+    return value or None
 
 
 def _must_have_its_content(line: Entry, entries: list[Entry]) -> None:
@@ -209,6 +248,85 @@ def _must_have_its_content(line: Entry, entries: list[Entry]) -> None:
         outcome = {"output": line.get("output"), "completion": line.get("completion")}
         if "output_digest" in data and data["output_digest"] != _digest(outcome):
             raise Broken(number, "tells the digest of another output or completion than the task has")
+    last = len(entries)
+    has = {name: bool(task.get(f"has_{name}")) for name in ("output", "failure")}
+    # A completion has a digest in each trail whose message has one.
+    has["completion"] = task.get("digest") is None or any("output_digest" in entry["data"] for entry in entries)
+    for name in has:
+        if not has[name] and line.get(name) is not None:
+            raise Broken(last, f"leaves the task without {name}, and the export has one")
+    failures = [entry["data"]["failure"] for entry in entries if isinstance(entry["data"].get("failure"), dict)]
+    if failures and task.get("has_failure") and not _is_part(failures[-1], line.get("failure")):
+        raise Broken(last, "leaves the task with another failure than the export has")
+
+
+def _is_part(told: Entry, found: Any) -> bool:
+    """True if ``found``, a failure or its record, has every field that an entry tells."""
+    failure = found.get("failure", found) if isinstance(found, dict) else {}
+    return isinstance(failure, dict) and all(failure.get(name) == value for name, value in told.items())
+
+
+def _must_have_its_questions(line: Entry, entries: list[Entry], made_as: Any) -> None:
+    """Raises ``Broken`` for the last entry about a question that the export has otherwise. ``made_as``: the export's
+    format. Exports of earlier formats have no questions."""
+    listed = line.get("questions")
+    if listed is None and isinstance(made_as, int) and made_as < QUESTIONS_SINCE:
+        return
+    if not isinstance(listed, list):
+        raise NotATrail(f"{_shown(line.get('id'))} has no list of questions")
+    told = _told_of_questions(entries)
+    found = {each.get("id"): each for each in listed if isinstance(each, dict)}
+    for name, kept in told.items():
+        if name not in found or not _is_as_told(kept, found[name]):
+            raise Broken(kept["number"], f"states another question than {_shown(name)}, or that is missing")
+    if unknown := found.keys() - told.keys():
+        raise Broken(len(entries) + 1, f"is missing: no entry states the question {_shown(min(map(str, unknown)))}")
+
+
+def _told_of_questions(entries: list[Entry]) -> dict[str, Entry]:
+    """The last statement of the entries about each question."""
+    told: dict[str, Entry] = {}
+    closing = {"question_expired": "expired", "approval_revoked": "revoked"}
+    for number, entry in enumerate(entries, start=1):
+        data, type_ = entry["data"], entry.get("type")
+        if not isinstance(data.get("question_id"), str):
+            continue
+        kept = told.setdefault(data["question_id"], {"digest": None, "asked": None, "used_at": None, "outcome": None})
+        kept["number"] = number
+        if type_ == "approval_used":
+            kept["used_at"] = entry.get("at")
+            continue
+        if type_ != "question_expired":
+            kept["digest"] = data.get("question_digest")
+        if type_ == "question_asked":
+            kept["asked"] = data.get("digest")
+        if type_ == "question_decided":
+            kept["decided"] = [entry.get("principal", {}).get("id"), data.get("digest")]
+        kept["outcome"] = closing.get(str(type_)) or data.get("outcome", "open")
+    return told
+
+
+def _is_as_told(kept: Entry, question: Entry) -> bool:
+    is_closed = kept["outcome"] == "open" and question.get("outcome") in {"withdrawn", "expired"}
+    if kept["used_at"] != question.get("used_at") or not (is_closed or kept["outcome"] == question.get("outcome")):
+        return False
+    if kept["digest"] is not None:
+        content = {name: value for name, value in question.items() if name not in {"outcome", "used_at"}}
+        return bool(kept["digest"] == _digest(content))
+    if kept["asked"] != _action_digest(question, question.get("arguments")):
+        return False
+    decided = kept.get("decided")
+    last = question["decisions"][-1] if question.get("decisions") else {}
+    if decided is None or last.get("outcome") == "revoked":
+        return True
+    arguments = question.get("arguments") if last.get("arguments") is None else last["arguments"]
+    approved = None if last.get("digest") is None else _action_digest(question, arguments)
+    return bool(decided == [last.get("by"), approved])
+
+
+def _action_digest(question: Entry, arguments: Any) -> str | None:
+    tool = question.get("tool")
+    return None if tool is None else _digest({"tool": tool, "arguments": arguments})
 
 
 def _digest_of_message(task: Entry, message: Any) -> str:

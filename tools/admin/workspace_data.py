@@ -22,20 +22,21 @@ from baton.adapters.dynamodb.item_schema import NUMBER
 from baton.adapters.dynamodb.table import from_wire, to_wire
 from baton.adapters.dynamodb.trail_items import UNREADABLE
 from baton.domain import errors, times
-from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
+from baton.domain.access.principal import operator
+from baton.domain.questions.question import Question
+from baton.domain.questions.question_content import content_of
 from baton.domain.tasks import trail
 from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
-from baton.services.access.issue_token import revoke_token
+from baton.services.access.revoke_token import revoke_token
 
-FORMAT = 1
+FORMAT = 2  # 2: a task has its questions
 DELETED_AT_ONCE = 25  # the most that DynamoDB takes
 ATTEMPTS = 8
 MAX_PASSES = 20
 EVENTS_PER_PAGE = 1_000
 SECRET_RECOVERY_DAYS = 7
-OPERATOR = "operator"
 NAMED = 5  # of the tasks that hold up a removal
 
 # What a line of its own shows beside the tasks. A task's own items are in its line.
@@ -45,7 +46,7 @@ EXPORTED = frozenset(
         *("TOOLS/TOOL", "TOOL-VERSIONS/VERSION", "ROUTES/ROUTE", "ROUTE-VERSIONS/VERSION", "TOKENS"),
         *("NOTES", "CHECKPOINTS", "RUN/ENTRY", "RUN/USAGE", "USAGE/USAGE", "WORKFLOW", "PAGE/PAGE"),
         *("ALERTS", "BOARD", "REVIEWS", "REVIEW-REQUEST/REQUEST", "DIRECTION/DIRECTION", "TRAIL/LATE"),
-        *("DECISIONS", "STANDING", "STATS", "VIEWS/WORKSPACE", "VIEWS/OF"),
+        *("CHANGES", "DECISIONS", "STANDING", "STATS", "VIEWS/WORKSPACE", "VIEWS/OF"),
     }
 )
 # What isn't: counters, versions, permits and listeners that Baton works with; saved responses, which are forgotten
@@ -64,7 +65,15 @@ LEFT_OUT = frozenset(
             "ROOM/WINDOW",
         ),
         *("ROOTS/ROOTS", "USE/MINUTE", "LAST-APPROVALS", "LABEL"),
-        *("TOKEN/TOKEN", "TOKEN/CODE", "SESSIONS/SESSIONS", "TRACKER/GATE", "TRACKER/WEBHOOK", "WATCH/WATCH"),
+        *(
+            "TOKEN/TOKEN",
+            "TOKEN/CODE",
+            "SESSIONS/SESSIONS",
+            "TRACKER/GATE",
+            "TRACKER/WEBHOOK",
+            "WATCH/WATCH",
+            "PEOPLE/PEOPLE",
+        ),
     }
 )
 # Attributes of items that are places in an index, or Baton's own.
@@ -133,7 +142,7 @@ class WorkspaceData:
 
     def _whole_task_line(self, task_id: str) -> Line:
         """A task that changes while its trail is read is shown as it was before, and the trail to its last event."""
-        details = self.deps.store.tasks.read(self.workspace, task_id, with_body=True)
+        details, questions = self._of_one_moment(task_id)
         read_at, task = self._now(), details.task
         events = list(islice(self._events(task), task.meta.seq))
         return {
@@ -146,9 +155,19 @@ class WorkspaceData:
                 "updated_at": times.rfc3339(task.meta.updated_at),
             },
             **_papers(details),
+            "questions": list(map(_question, questions)),
             "head_hash": task.meta.chain,
             "events": [event.public() for event in events],
         }
+
+    def _of_one_moment(self, task_id: str) -> tuple[TaskDetails, list[Question]]:
+        """Returns the task and its questions, which change with it. Raises ``Busy`` for one that never rests."""
+        for _ in range(ATTEMPTS):
+            details = self.deps.store.tasks.read(self.workspace, task_id, with_body=True)
+            questions = self.deps.store.questions.of_task(self.workspace, task_id)
+            if self.deps.store.tasks.load(self.workspace, task_id)[0].meta.seq == details.task.meta.seq:
+                return details, questions
+        raise errors.Busy
 
     def _events(self, task: Task) -> Iterator[trail.Event]:
         after = 0
@@ -215,7 +234,7 @@ class WorkspaceData:
         return sorted(task.id for task in tasks.values() if task.claim is not None and not task.claim.is_over(now))
 
     def _revoke_tokens(self) -> None:
-        by = Principal(self.workspace, PrincipalKind.HUMAN, OPERATOR, frozenset({ACT_AS}))
+        by = operator(self.workspace)
         cursor: str | None = None
         while True:
             page = self.deps.store.tokens.listed(self.workspace, 100, cursor)
@@ -287,6 +306,11 @@ def _papers(details: TaskDetails) -> Line:
             {"number": each.number, "at": times.rfc3339(each.at), "reason": each.reason} for each in details.recoveries
         ],
     }
+
+
+def _question(question: Question) -> Line:
+    used_at = None if question.used_at is None else times.rfc3339(question.used_at)
+    return {**content_of(question), "outcome": str(question.outcome), "used_at": used_at}
 
 
 def _item_line(kind: str, item: Item) -> Line:

@@ -67,6 +67,8 @@ at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 - `-o name` prints ids alone, one a line, and `--query` what an expression of [JMESPath](https://jmespath.org) picks
   of the document: `TASK=$(baton handoff create … --query task.id)`. A text that it picks has no quotes.
 - Texts of agents are shown with their control characters written out: `\\x1b` is a text, and turns nothing red.
+- `baton approvals` shows [warnings](warnings.md) above each request. Texts of agents stand on lines of their own,
+  behind a `│`.
 - Remarks, progress and errors are on standard error. An error says what happened, why, and what next.
 - Nobody is asked anything where `CLAUDECODE`, `CURSOR_AGENT`, `CODEX_SANDBOX`, `AGENT` or `AI_AGENT` is set, or where
   standard input is no terminal.

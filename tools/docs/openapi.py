@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from api import handler as api
 from api.handoffs.twining_routes import TwiningProblem
+from baton.domain.access.rights import Right
 from create_handoff_marker import handler as create_handoff_marker
 from create_handoff_marker.shapes import MarkerProblem
 from mcp_door import handler as mcp_door
@@ -106,14 +107,14 @@ MCP_MEANINGS = {
 }
 _LICENSE = {"name": "MIT", "identifier": "MIT"}
 SESSION = (
-    "A page of the console names its session (`session_id`), and the browser adds the cookie "
-    "`__Host-baton-<session_id>` and `Sec-Fetch-Site: same-origin`: both are needed. With `Authorization` it means "
-    "nothing."
+    "A page of the console sends `<session_id>.<session_key>`. The browser adds the cookie "
+    "`__Host-baton-<session_id>`, the other half of the secret, and `Sec-Fetch-Site: same-origin`. All three are "
+    "needed. With `Authorization` the header means nothing."
 )
 BATON_SESSION = {
     "name": "Baton-Session",
     "in": "header",
-    "description": "`new`: the browser keeps the session in a cookie. For pages of this origin; 403 "
+    "description": "`new`: the browser keeps half of the session's secret in a cookie. For pages of this origin; 403 "
     "`foreign_origin` to others.",
     "schema": {"const": "new"},
 }
@@ -224,6 +225,7 @@ def _operation(route: Endpoint, schemas: Schemas) -> dict[str, Any]:
     said = [
         " ".join(rest.split()),
         f"For {route.only.who} only." if route.only else "",
+        f"A human needs the right `{route.least_right}`." if route.least_right not in {None, Right.READER} else "",
         "An agent that is switched off may still call this." if route.while_off else "",
     ]
     operation: dict[str, Any] = {

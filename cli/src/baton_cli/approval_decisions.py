@@ -7,8 +7,11 @@ from typing import Any
 
 from baton_cli.command_context import CommandContext
 from baton_cli.key_queue import KeyTerminal, says_yes
+from baton_cli.request_warnings import Report
+from baton_cli.request_warnings.sources import Handoffs
 from baton_cli.screen import Screen
 from baton_cli.screens import message
+from baton_cli.screens.warnings import BAR
 from baton_cli.similar_tasks import Item, differences, like, lookalikes
 from baton_cli.trail_hashes import entries_of
 from baton_client.core import Request
@@ -16,19 +19,20 @@ from baton_client.errors import Refused
 
 MOST_AT_ONCE = 25
 MOST_LOOKALIKES = 5
-MOST_OF_A_FIELD = 2_000  # characters of one field of an agent that a service has changed
+MOST_OF_A_FIELD = 2_000  # characters of one field of an agent that has changed
 
 
 @dataclass(frozen=True, slots=True)
 class ShownApproval:
     """A task as it is shown for approval. ``handoff``: None if the profile may not read it. ``late``: the results of
-    claims that were over. ``trail``: the task's entries, empty for a new task."""
+    claims that were over. ``trail``: the task's entries, empty for a new task. ``found``: the warnings about it."""
 
     item: Item
     handoff: Item | None
     late: list[Item]
     place: str
     trail: list[Item] = field(default_factory=list)
+    found: Report | None = None
 
     def draw(self, screen: Screen, cut: message.Cut) -> None:
         from baton_cli.screens import approval
@@ -36,14 +40,15 @@ class ShownApproval:
         approval.looked_at(screen, self, cut)
 
 
-def shown_approval(app: CommandContext, items: list[Item]) -> ShownApproval:
+def shown_approval(app: CommandContext, items: list[Item], earlier: Handoffs) -> ShownApproval:
     """Returns the first of the waiting tasks as it is shown."""
-    item = items[0]
+    item, handoff = items[0], handoff_of(app, items[0])
     same, similar = len(like(item, items)) - 1, len(lookalikes(item, items))
     parts = [f"{len(items)} left"]
     parts += [f"{same} more with this very content"] if same else []
     parts += [f"{similar} that only look{'s' if similar == 1 else ''} like this: A says how"] if similar else []
-    return ShownApproval(item, handoff_of(app, item), _late(app, item), ", ".join(parts), happened(app, item))
+    found = None if handoff is None else earlier.warnings(item, handoff)
+    return ShownApproval(item, handoff, _late(app, item), ", ".join(parts), happened(app, item), found)
 
 
 def handoff_of(app: CommandContext, item: Item) -> Item | None:
@@ -94,13 +99,14 @@ def tell_lookalikes(app: CommandContext, terminal: KeyTerminal, shown: ShownAppr
         other = handoff_of(app, each)
         is_unread = other is None or shown.handoff is None
         how = "its content can't be read" if is_unread else differences(shown.handoff or {}, other or {})
-        terminal.say(f"- {each['id']} looks like this, and isn't: {how}")
+        terminal.say(f"- {each['id']} looks like this one, and has other content:")
+        terminal.say(f"  {BAR} {how}")
     if len(found) > MOST_LOOKALIKES:
         terminal.say(f"- and {len(found) - MOST_LOOKALIKES} more")
 
 
 def takes_as_it_is(app: CommandContext, terminal: KeyTerminal, problem: dict[str, Any]) -> bool:
-    """Shows how a service has changed the agent since the task came. Returns True if the person approves it
+    """Shows how the agent has changed since the task came. Returns True if the person approves it
     nevertheless."""
     agent = problem["agent"]
     now = app.client.get(f"/agents/{agent}")

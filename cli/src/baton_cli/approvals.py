@@ -21,6 +21,7 @@ from baton_cli.approval_decisions import (
     tell_lookalikes,
 )
 from baton_cli.key_queue import LOOKS, KeyQueue, says_yes
+from baton_cli.request_warnings.sources import Handoffs
 from baton_cli.similar_tasks import Item, apart, like
 from baton_cli.state_words import said
 from baton_client.core import Request
@@ -53,7 +54,8 @@ class Queue(KeyQueue):
     def run(self) -> None:
         """Returns once every task was looked at, or the person leaves."""
         self.terminal.say(SHORT_HELP)
-        while self.items and self.answered(shown_approval(self.app, self.items)):
+        earlier = Handoffs(self.app)
+        while self.items and self.answered(shown_approval(self.app, self.items, earlier)):
             pass
         self.terminal.say(f"{self.decided} decided, {len(self.items)} left.")
 

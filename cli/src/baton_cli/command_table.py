@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from baton_client.caller import Caller
 
 USUAL_LIMIT, MOST_LOOKS = 25, 8
-METAVARS = {"slug": "AGENT", "name": "NAME", "work_type": "TYPE"}
+PENDING = "{id} waits for another administrator: baton changes approve {id} --digest {digest}"
+METAVARS = {"slug": "AGENT", "name": "NAME", "work_type": "TYPE", "person": "NAME"}
 _PAGE = (
     Param("limit", "How many, 25 if not given, at most 100.", "number"),
     Param("cursor", "Goes on where a listing has ended."),
@@ -92,6 +93,7 @@ def typed_request(call: RequestCommand, values: dict[str, Any], app: CommandCont
         _must_have(call.query, query)
         return TypedRequest(path, query)
     body = _seen(call, typed, app) | _body(call, values, typed)
+    _put_own_name(call, body, app)
     refine(body)
     _must_have(call.body, body)
     return TypedRequest(path, query, body)
@@ -118,6 +120,17 @@ def _body(call: RequestCommand, values: dict[str, Any], typed: dict[str, Any]) -
         if (value := typed[each.name]) not in (None, []) and not is_usual:
             _put(body, names, value)
     return body
+
+
+def _put_own_name(call: RequestCommand, body: dict[str, Any], app: CommandContext) -> None:
+    """Puts the person's own name where neither the command line nor ``--data`` nor the profile has an agent."""
+    own = [each.name.split(".") for each in call.body or () if each.is_own]
+    if own := [names for names in own if _found(body, names) is None]:
+        from baton_cli.own_person import own_person
+
+        if person := own_person(app):
+            for names in own:
+                _put(body, names, person["id"])
 
 
 def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *, is_whole: bool = False) -> Any:
@@ -160,17 +173,24 @@ def show(app: CommandContext, call: RequestCommand, answer: Any) -> None:
 
 def drawing_of(call: RequestCommand, answer: Any) -> Callable[[Screen], None]:
     """Returns the function that draws the row's answer."""
+    from baton_cli.screens import plain
+
+    if _is_pending(call, answer):
+        return lambda screen: plain.sentence(screen, PENDING, answer)
     if call.screen:
         module, _, name = call.screen.partition(":")
         draw: Callable[[Screen, Any], None] = getattr(importlib.import_module(f"baton_cli.screens.{module}"), name)
         return lambda screen: draw(screen, answer)
-    from baton_cli.screens import plain
-
     if call.columns:
         return lambda screen: plain.table(screen, call.columns, answer["items"])
     if call.said:
         return lambda screen: plain.sentence(screen, call.said, answer)
     return lambda screen: plain.fields(screen, answer)
+
+
+def _is_pending(call: RequestCommand, answer: Any) -> bool:
+    """True if a request for something else is answered with a change that waits for another administrator."""
+    return "/changes" not in call.path and isinstance(answer, dict) and answer.get("state") == "pending"
 
 
 def _all(call: RequestCommand) -> list[Param]:

@@ -12,6 +12,7 @@ _BY_CODE = {
     "baton tasks approve {task_id} --agent-version {version}",
     "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
     "already_retried": "baton await {task_id}",
+    "approval_needed": "a person approves it: baton tasks approve {task_id}; all that wait: baton approvals list",
     "at_capacity": "end a claim of {agent}'s first: baton tasks list --agent {agent} --state claimed",
     "callback_used": "nothing: it was answered; what came of it: baton tasks show TASK",
     "capability_mismatch": "who can take it: baton agents list --accepts TYPE",
@@ -40,8 +41,13 @@ _BY_CODE = {
     "own_handoff": "another agent claims it: baton tasks claim {task_id} --agent AGENT",
     "rate_limited": "try again later, or ask a human to raise requests_per_minute: baton settings show",
     "review_closed": "baton reviews show {review_id}",
+    "change_over": "baton changes show {change_id}",
+    "change_overtaken": "an administrator refuses it: baton changes refuse {change_id}; then ask again",
+    "right_needed": "ask an administrator for a token with the right {right}; your own: baton doctor",
     "revision_changed": "read what it is now: baton tasks show {task_id}",
-    "scope_required": "a human makes a token that has it: baton tokens create --scope {scope}",
+    "scope_required": "an administrator makes a token that has it: baton tokens create --scope {scope}",
+    "scope_required act_as": "hand work off in your own name, and leave --from out: baton handoff create; "
+    "an administrator, or a service with the scope act_as, acts for agents",
     "secret_already_shown": "revoke it, and make another: baton tokens revoke {token_id}",
     "stale_claim": "the task isn't yours any more: baton tasks show {task_id}",
     "task_ended": "what came of it: baton tasks show {task_id}; once more: baton tasks retry {task_id}",
@@ -52,7 +58,7 @@ _BY_CODE = {
     "too_many_alerts": "see what was raised: baton alerts list",
     "too_many_listeners": "end one that listens, or ask a human to raise listeners_per_principal: baton settings show",
     "too_many_polls": "end one that waits, or wait until one is over",
-    "tool_suspended": "a human resumes it: baton tools save {tool} --active",
+    "tool_suspended": "an approver resumes it: baton tools save {tool} --to AGENT",
     "undo_window_over": "baton tasks cancel {task_id}",
     "unknown_agent": "which there are: baton agents list",
     "version_conflict": "read it again, and send its version",
@@ -73,8 +79,8 @@ _BY_STATUS = {
 
 def after(status: int, code: str, problem: Mapping[str, Any]) -> str:
     """Returns the next step after a refusal; never empty."""
-    if code in _BY_CODE:
-        return _filled(_BY_CODE[code], problem)
+    if step := _BY_CODE.get(f"{code} {problem.get('scope')}") or _BY_CODE.get(code):
+        return _filled(step, problem)
     if status >= 500 and (request_id := problem.get("request_id")):
         return f"try again; the request's id in the logs is {request_id}"
     return _BY_STATUS.get(status, "try again" if status >= 500 else "baton doctor")

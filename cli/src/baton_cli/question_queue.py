@@ -11,6 +11,7 @@ from baton_cli import typed_values
 from baton_cli.key_queue import LOOKS, KeyQueue, KeyTerminal, says_yes
 from baton_cli.question_decisions import STANDING_HELP, ShownQuestion, answer_of, decide, standing_of, whole
 from baton_cli.question_wait import Question
+from baton_cli.screens import warnings
 from baton_cli.screens.question import pretty
 from baton_cli.text import one_line
 from baton_client.errors import Misused, Refused
@@ -91,7 +92,8 @@ class QuestionQueue(KeyQueue):
         standing = standing_of(self.app, typed)
         reach = "with these arguments" if standing["for"] == "arguments" else "WITH ANY ARGUMENTS"
         until, count = standing.get("until", "an hour from now"), standing.get("times", 10)
-        who = one_line(f"{question['agent']} may call {question['tool']}")
+        self.terminal.say(f"{warnings.BAR} {one_line(question['tool'])}")
+        who = f"{question['agent']} may use this tool"
         is_meant = says_yes(self.terminal, f"{who} {reach}, {count} times, until {until}")
         return is_meant and self._decide(question, "approved", standing=standing)
 

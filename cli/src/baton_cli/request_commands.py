@@ -17,6 +17,9 @@ REPEATABLE = {
     "/tools/{name}/dry-run",
     "/tools/{name}/preview",
     "/tracker/check",
+    "/workspace/changes/{change_id}/approve",
+    "/workspace/changes/{change_id}/refuse",
+    "/workspace/changes/{change_id}/withdraw",
 }
 # What takes none, and does something new each time.
 ONCE = {"/session-codes", "/sessions", "/tracker/webhook"}
@@ -30,6 +33,7 @@ class Param:
     either a flag and its opposite, list given several times, words that or with commas, past and future a time or an
     age, agent the profile's if none is given, claim $BATON_CLAIM_ID if none is given. ``flag``: its option, without
     dashes, if that isn't the last part of the name. ``is_argument``: it stands by itself, without an option.
+    ``is_own``: if it isn't given, a person's own name.
     """
 
     name: str
@@ -39,6 +43,7 @@ class Param:
     choices: tuple[str, ...] = ()
     is_required: bool = False
     is_argument: bool = False
+    is_own: bool = False
 
     @property
     def option(self) -> str:

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import NamedTuple
 
 from rich.console import Console
@@ -23,6 +24,8 @@ NARROWEST = 8
 GAP = 2
 # Columns that are never cut: they are copied into the next command.
 WHOLE = {"ID", "Task", "Handoff", "Token", "Review", "Alert"}
+# The end of the labels whose values are never wrapped.
+COPIED = "digest"
 
 
 class Styled(NamedTuple):
@@ -62,23 +65,33 @@ class Screen:
         """One line or several; a long one is wrapped at the same indent."""
         self._console.print(Padding(Text(visible(text), style=style), (0, 0, 0, indent)))
 
+    def unwrapped(self, text: str, style: str = "", *, indent: int = 0) -> None:
+        """Text that is copied, such as a command or a token: only its own line breaks are printed."""
+        self._console.print(Text(f"{' ' * indent}{visible(text)}", style=style), soft_wrap=True)
+
     def marked(self, mark: str, text: str, style: str = "", *, indent: int = 0) -> None:
         """A mark, and beside it a text that is wrapped under its own beginning."""
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_column(no_wrap=True)
         row.add_column(overflow="fold")  # a word that is wider than the screen isn't cut
-        row.add_row(Text(mark, style=style), Text(visible(text)))
+        row.add_row(Text(one_line(mark), style=style), Text(visible(text)))
         self._console.print(Padding(row, (0, 0, 0, indent)))
 
     def pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Labels and values; those without a value are left out."""
-        grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        for label, value in pairs:
-            if value:
-                grid.add_row(Text(label, style="dim"), Text(visible(value)))
-        self._console.print(grid)
+        """Labels and values; those without a value are left out. A digest is never wrapped: it is copied."""
+        rows = [(Text(one_line(label), style="dim"), Text(visible(value))) for label, value in pairs if value]
+        width = max((label.cell_len for label, _ in rows), default=0)
+        for is_copied, group in groupby(rows, lambda row: row[0].plain.lower().endswith(COPIED)):
+            grid = Table.grid(padding=(0, 2, 0, 0))
+            grid.add_column(no_wrap=True, min_width=width)
+            grid.add_column(overflow="fold")
+            for label, value in group:
+                if is_copied and width + GAP + value.cell_len > self.width:
+                    label.pad_right(width + GAP - label.cell_len)
+                    self._console.print(label + value, soft_wrap=True)
+                else:
+                    grid.add_row(label, value)
+            self._console.print(grid)
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[str | Styled]]) -> None:
         """The last column takes what room is left, and is cut where there isn't enough; ids are never cut."""

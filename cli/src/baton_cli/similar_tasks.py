@@ -15,8 +15,8 @@ LONGEST_VALUE = 60
 _BESIDE = {"priority": "priority", "kind": "kind", "workflow_id": "workflow", "attempt": "attempt", "flags": "flags"}
 
 
-def direction(item: Item) -> str:
-    return f"{item['source_agent']} → {item['target_agent'] or 'any agent'}"
+def direction(item: Item, word: str = "→") -> str:
+    return f"{item['source_agent']} {word} {item['target_agent'] or 'any agent'}"
 
 
 def look_of(item: Item) -> tuple[str, str]:

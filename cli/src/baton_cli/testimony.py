@@ -18,8 +18,9 @@ from contextlib import ExitStack
 from datetime import timedelta
 from typing import IO, Any
 
-from baton_cli import times, trail_hashes
+from baton_cli import question_contents, times, trail_hashes
 from baton_cli.failures import Failure
+from baton_cli.testimony_changes import entries_of_changes
 from baton_cli.testimony_decisions import entries_of_trail
 from baton_client.caller import Caller
 
@@ -69,14 +70,35 @@ def record(client: Caller, since: str, until: str) -> Iterator[Entry]:
 
 
 def _decided(client: Caller, since: str, until: str) -> Iterator[Entry]:
-    """Yields the entries of each task, day by day."""
+    """Yields the entries of each task, day by day. Yields the workspace's changes if there is any entry of a task."""
+    is_any = False
     for task_id in _tasks(client, since, until):
-        trail = list(trail_hashes.entries_of(client, task_id))
-        if (broken := trail_hashes.broken_at(trail)) is not None:
-            why = f"entry {broken[0]}: {broken[1]}"
-            raise Failure(f"the trail of {task_id} is broken", why, f"baton events verify {task_id}")
+        trail = _verified_trail(client, task_id)
         known = [each for each in trail if each["at"] <= until]
-        yield from ({"spec": SPEC, **entry} for entry in entries_of_trail(task_id, known))
+        for entry in entries_of_trail(task_id, known):
+            is_any = True
+            yield {"spec": SPEC, **entry}
+    if is_any:
+        yield from ({"spec": SPEC, **entry} for entry in entries_of_changes(client, since, until))
+
+
+def _verified_trail(client: Caller, task_id: str) -> list[Entry]:
+    """Returns the task's trail. Raises ``Failure`` if it is broken, or has the digest of another question."""
+    trail, question = _compared(client, task_id)
+    if question is not None:  # a person may have decided between the two reads
+        trail, question = _compared(client, task_id)
+    if question is not None:
+        why = f"{question} differs from its digest in the trail"
+        raise Failure(f"a question of {task_id} was changed", why, f"baton events verify {task_id}")
+    return trail
+
+
+def _compared(client: Caller, task_id: str) -> tuple[list[Entry], str | None]:
+    trail = list(trail_hashes.entries_of(client, task_id))
+    if (broken := trail_hashes.broken_at(trail)) is not None:
+        why = f"entry {broken[0]}: {broken[1]}"
+        raise Failure(f"the trail of {task_id} is broken", why, f"baton events verify {task_id}")
+    return trail, question_contents.altered(client, task_id, trail)
 
 
 def _tasks(client: Caller, since: str, until: str) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Gate:
             "action_type": self.action,
             "risk_class": "high" if others and self.outcome != "answered" else "low",
             "risk_source": "policy",
-            "proposed_by": _actor(self.proposer),
+            "proposed_by": actor(self.proposer),
             "verdict": "permitted" if is_permitted else "refused",
             "executed": self.is_begun,
             "reason": None if is_permitted else self.reason or "no reason was given",
@@ -71,7 +71,7 @@ class Gate:
                 "id": f"approval-{self.name}-{number}",
                 "at": event["at"],
                 "decision": f"decision-{self.name}",
-                "approver": _actor(key),
+                "approver": actor(key),
                 "identity_source": "api-key",  # Baton's tokens are secrets of one person each; the trail names it
                 "x-baton-event-hash": event["hash"],
                 "x-baton-decided": event["data"].get("decided", event["type"]),
@@ -194,6 +194,6 @@ def _key(event: Event) -> str:
     return f"{event['principal']['kind']}:{event['principal']['id']}"
 
 
-def _actor(key: str) -> dict[str, str]:
+def actor(key: str) -> dict[str, str]:
     kind = key.partition(":")[0]
     return {"id": key, "kind": kind if kind in {"agent", "human"} else "system"}

@@ -21,7 +21,12 @@ def whole(text: str) -> str:
 def age(text: str, at: datetime) -> str:
     """Returns ``5m`` or ``3d``: how long ago it was at ``at``; ``in 5m`` if it is still to come."""
     seconds = (at - parsed(text)).total_seconds()
-    return _short(seconds) if seconds > -1 else f"in {_short(-seconds)}"
+    return _short(seconds) if seconds > -1 else f"in {_short(_rounded(-seconds))}"
+
+
+def _rounded(seconds: float) -> float:
+    """Returns the time left, up to a minute longer: a person who asked for 90 days sees 90 days a moment later."""
+    return seconds + min(59, seconds / 60)
 
 
 def _short(seconds: float) -> str:

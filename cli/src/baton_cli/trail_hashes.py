@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
+from baton_cli.failures import Failure
 from baton_client.caller import Caller
+from baton_client.core import Spelled
 
+# Marks a number that json would spell in another way. Random, so that no content can hold it.
+_MARK = secrets.token_hex(16)
+_MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')
 _START = "0" * 64
 _PAGE = 100
+_HIDDEN = "Baton hides the requirements of approval rules from agents"
+_REMEDY = "use the profile of a person, or of a service with act_as"
 
 
 def entries_of(client: Caller, task_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
@@ -28,13 +37,16 @@ def entries_of(client: Caller, task_id: str, after: int = 0) -> Iterator[dict[st
 
 
 def broken_at(entries: list[dict[str, Any]]) -> tuple[int, str] | None:
-    """The first entry that doesn't hold, and why; None if all do."""
+    """Returns the first broken entry, and why it is broken; None if all are intact. Raises ``Failure`` for a hidden
+    entry: its hash proves nothing to a reader who doesn't see the whole entry."""
     before = _START
     for number, entry in enumerate(entries, 1):
         if entry.get("seq") != number:
             return number, "it is missing"
         if entry.get("prev_hash") != before:
             return number, "it isn't chained to the one before it"
+        if entry.get("hidden"):
+            raise Failure("the trail can't be verified with this profile", f"entry {number}: {_HIDDEN}", _REMEDY)
         if entry.get("hash") != _hash_of(entry, before):
             return number, "its hash isn't that of its content"
         before = entry["hash"]
@@ -43,5 +55,18 @@ def broken_at(entries: list[dict[str, Any]]) -> tuple[int, str] | None:
 
 def _hash_of(entry: dict[str, Any], before: str) -> str:
     content = {name: value for name, value in entry.items() if name not in {"prev_hash", "hash"}}
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256((canonical + before).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of(content, before)
+
+
+def digest_of(content: Any, before: str = "") -> str:
+    """Returns SHA-256 of the canonical JSON, followed by ``before``. Numbers keep the spelling of the API's answer."""
+    text = json.dumps(_marked(content), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256((_MARKED.sub(r"\1", text) + before).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, Spelled):
+        return _MARK + value.written
+    if isinstance(value, dict):
+        return {name: _marked(each) for name, each in value.items()}
+    return [_marked(each) for each in value] if isinstance(value, list) else value

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import StringConstraints
 
 from api.access import session_views as views
+from baton.domain.access.rights import Deed
 from baton.domain.access.token import Token
 from baton.ports.deps import Deps
 from baton.services.access.open_session import (
@@ -35,7 +36,7 @@ class RedeemRequest(models.Body):
     "/sessions",
     body=models.strict(models.NoFields),
     answers={201: views.NewSession},
-    only=routing.human("open a session"),
+    only=routing.human(Deed.OPEN_SESSION),
     is_idempotent=False,
     opens_session=True,
 )
@@ -44,9 +45,9 @@ def open_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> ans
     use, for at most 12 hours. It ends with the token it was opened with, is listed and revoked as tokens are, and opens
     no further session. Its text is shown once; a lost answer leaves a session that ends by itself.
 
-    With `Baton-Session: new`, which a page of this origin sends, the browser keeps it in a cookie that no page can
-    read, and `session_token` is null. Such a session lasts for 4 hours without a renewal. Requests name it by
-    `Baton-Session: <session_id>`.
+    With `Baton-Session: new`, which a page of this origin sends, the browser keeps half of the secret in a cookie that
+    no page can read. The page keeps the other half, `session_key`; `session_token` is null. Such a session lasts for 4
+    hours without a renewal. Requests name it by `Baton-Session: <session_id>.<session_key>`.
     """
     return _opened(deps, call, *open_session(deps, call.by, in_cookie=call.wants_cookie))
 
@@ -55,7 +56,7 @@ def open_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> ans
     "/sessions/renew",
     body=models.strict(models.NoFields),
     answers={200: views.RenewedSession},
-    only=routing.human("renew a session"),
+    only=routing.human(Deed.RENEW_SESSION),
     is_idempotent=False,
 )
 def renew_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
@@ -68,7 +69,7 @@ def renew_a_session(deps: Deps, call: routing.Call[models.NoFields, None]) -> an
     "/session-codes",
     body=models.strict(models.NoFields),
     answers={201: views.NewSessionCode},
-    only=routing.human("make a code"),
+    only=routing.human(Deed.MAKE_SESSION_CODE),
     is_idempotent=False,
 )
 def create_session_code(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
@@ -99,8 +100,9 @@ def redeem_a_session_code(deps: Deps, call: routing.Call[RedeemRequest, None]) -
 
 
 def _opened(deps: Deps, call: routing.Call[Any, None], session: Token, text: str) -> answers.Answer:
-    """The secret is in the answer or in the cookie, and never in both."""
+    """A program gets the token in the answer; a page gets half of it there, and the browser the other half."""
     if not call.wants_cookie:
-        return answers.created(views.new_session(session, text))
-    cookie = session_cookie.kept(session, text, deps.clock.now())
-    return replace(answers.created(views.new_session(session, None)), cookies=(cookie,))
+        return answers.created(views.new_session(session, token=text))
+    halves = session_cookie.halves_of(text)
+    cookie = session_cookie.kept(session, halves.cookie, deps.clock.now())
+    return replace(answers.created(views.new_session(session, key=halves.page)), cookies=(cookie,))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from api.access.views import RightName
 from baton.domain import times
 from baton.domain.access.session import SessionCode
 from baton.domain.access.token import Token
@@ -18,6 +19,7 @@ class HumanPrincipal(TypedDict):
     kind: Literal["human"]
     id: str
     scopes: list[str]
+    right: RightName
 
 
 class RenewedSession(TypedDict):
@@ -30,9 +32,12 @@ class RenewedSession(TypedDict):
 
 class NewSession(RenewedSession):
     """``session_token``: goes into `Authorization`, as any token does, and is never shown again; null if the browser
-    keeps it in a cookie. ``session_id`` is the id that `DELETE /tokens/{token_id}` ends it by."""
+    keeps the session in a cookie. ``session_key``: the page's half of that session's secret, which goes into
+    `Baton-Session` and is never shown again; null without a cookie. ``session_id`` is the id that `DELETE
+    /tokens/{token_id}` ends it by."""
 
     session_token: str | None
+    session_key: str | None
     principal: HumanPrincipal
 
 
@@ -58,8 +63,9 @@ def renewed_session(session: Token) -> RenewedSession:
     }
 
 
-def new_session(session: Token, text: str | None) -> NewSession:
-    return {**renewed_session(session), "session_token": text, "principal": _human(session)}
+def new_session(session: Token, *, token: str | None = None, key: str | None = None) -> NewSession:
+    shown = renewed_session(session)
+    return {**shown, "session_token": token, "session_key": key, "principal": _human(session)}
 
 
 def session_offer(code: SessionCode, parent: Token) -> SessionOffer:
@@ -71,4 +77,11 @@ def new_code(code: SessionCode, text: str) -> NewSessionCode:
 
 
 def _human(token: Token) -> HumanPrincipal:
-    return {"workspace": token.workspace, "kind": "human", "id": token.subject, "scopes": sorted(token.scopes)}
+    right: Any = str(token.right)
+    return {
+        "workspace": token.workspace,
+        "kind": "human",
+        "id": token.subject,
+        "scopes": sorted(token.scopes),
+        "right": right,
+    }

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
+from api.handoffs.requests import Name
 from api.tracker import requests
 from baton.domain.guardrails.guardrails import MAX_ITEMS, MAX_PATTERN, MAX_PATTERNS, MAX_TEXT, MIN_ITEMS, MIN_TEXT
 from baton.domain.questions.approvers import MAX_NEEDED, MAX_PEOPLE
@@ -40,14 +41,17 @@ class GuardrailsRequest(models.Part):
 
 
 class ApprovalRuleRequest(models.Body):
-    """Of handoffs by ``source``, ``target``, ``work_type``; left out, any. ``people``, ``group``: who may approve;
-    without both any human. ``needed``: how many of them. ``not_author``: the human who made the handoff doesn't count.
-    After ``remind_after_seconds`` without a decision humans are alerted; after ``then_after_seconds`` ``then_group``
-    may decide, too."""
+    """The rule fits work by ``source``, ``target``, ``work_type``; left out, any. ``source``, ``target``: an agent's
+    slug, name or alias; the slug is stored. ``tool``: the rule is for actions with this tool, and overrides the asker's
+    choice of approvers; left out, it is for handoffs. ``people``, ``group``: who may approve; without both any human.
+    ``needed``: how many of them. ``not_author``: the human who made the handoff doesn't count. After
+    ``remind_after_seconds`` without a decision humans are alerted; after ``then_after_seconds`` ``then_group`` may
+    decide, too; neither is for a rule with a ``tool``."""
 
     source: models.Slug | None = None
     target: models.Slug | None = None
     work_type: models.Slug | None = None
+    tool: Name | None = None
     people: Annotated[tuple[models.Slug, ...], models.few(MAX_PEOPLE)] = ()
     group: models.Slug | None = None
     needed: Annotated[int, Field(ge=1, le=MAX_NEEDED)] = 1
@@ -62,10 +66,10 @@ class SettingsRequest(models.Changes):
     ``loop_guard``: whether handoffs that go round in circles are refused, by the limits below it. ``agents_read``:
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`.
     ``listeners_per_principal``: connections to the bell. ``requests_per_minute``, ``kept_bytes_per_minute``: of one
-    agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints and notes.
-    ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: what a model's cost on average, for
+    agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints, run states and
+    notes. ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: what a model's cost on average, for
     `GET /stats`; 0 for unknown. ``groups``: names of humans, by the group's: who may answer questions and approve.
-    ``approval_rules``: who has to approve handoffs; the first that fits one counts. ``version``: the version
+    ``approval_rules``: the approvers of handoffs and actions; all that fit apply. ``version``: the version
     that the change is based on; any other current version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""

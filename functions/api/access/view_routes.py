@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from api.handoffs.requests import SAYS_SOMETHING
+from baton.domain.access.rights import Deed
 from baton.domain.access.saved_view import SavedView, ViewPlace, ViewScope
 from baton.ports.deps import Deps
 from baton.services.access.keep_view import drop_view, keep_view, views_for
@@ -73,7 +74,7 @@ def _view(scope: ViewScope, view: SavedView) -> ViewOfPage:
     return _VIEW(view, scope=scope.value, query=dict(view.query))
 
 
-@routes.get("/views", answers={200: ViewsView}, only=routing.human("read saved views"))
+@routes.get("/views", answers={200: ViewsView}, only=routing.human(Deed.READ_VIEWS))
 def list_views(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The workspace's views, then one's own, by name: at most 50 of each."""
     return answers.ok({"items": [_view(scope, view) for scope, view in views_for(deps, call.by)]})
@@ -83,7 +84,7 @@ def list_views(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     "/views/{view}",
     body=models.strict(ViewRequest),
     answers={200: ViewOfPage, 201: ViewOfPage},
-    only=routing.human("save a view"),
+    only=routing.human(Deed.SAVE_VIEW),
 )
 def put_view(deps: Deps, call: routing.Call[ViewRequest, None]) -> answers.Answer:
     """Save a page of the console with its filters, for oneself or for the workspace."""
@@ -94,7 +95,9 @@ def put_view(deps: Deps, call: routing.Call[ViewRequest, None]) -> answers.Answe
     return answers.created(shown, call.path) if is_new else answers.ok(shown)
 
 
-@routes.delete("/views/{view}", query=models.query(ViewQuery), answers={204: None}, only=routing.human("delete a view"))
+@routes.delete(
+    "/views/{view}", query=models.query(ViewQuery), answers={204: None}, only=routing.human(Deed.DELETE_VIEW)
+)
 def delete_view(deps: Deps, call: routing.Call[None, ViewQuery]) -> answers.Answer:
     """Delete a saved view."""
     drop_view(deps, call.by, ViewPlace(call.query.scope, call.params["view"]), call.query.version)

@@ -8,11 +8,13 @@ from typing_extensions import TypedDict
 
 from api.tracker import views
 from baton.domain.access.token import Token
-from baton.domain.settings.settings import SETTING_NAMES, Settings
+from baton.domain.settings.plain_settings import plain
+from baton.domain.settings.settings import Settings
 from rest import pages
 from rest.shape import ViewShape
 
 PrincipalKindName = Literal["agent", "human", "service"]
+RightName = Literal["reader", "member", "approver", "administrator"]
 
 
 class GuardrailsView(TypedDict):
@@ -25,11 +27,13 @@ class GuardrailsView(TypedDict):
 
 
 class ApprovalRuleView(TypedDict):
-    """Who has to approve the handoffs that it fits; null fits any."""
+    """The approvers of the work that it fits; null fits any. ``tool``: of the actions that it is for; null: it is for
+    handoffs."""
 
     source: str | None
     target: str | None
     work_type: str | None
+    tool: str | None
     people: list[str]
     group: str | None
     needed: int
@@ -40,7 +44,9 @@ class ApprovalRuleView(TypedDict):
 
 
 class SettingsView(TypedDict):
-    """``guardrails``: left out for callers that may not see them."""
+    """``groups``, ``approval_rules``, ``guardrails``, ``warnings``: left out for agents, and for services without the
+    scope `act_as`. ``warnings``: a sentence for each rule that too few people can meet; left out for an earlier version
+    of the settings."""
 
     time_zone: str
     holidays: list[str]
@@ -64,33 +70,36 @@ class SettingsView(TypedDict):
     kept_bytes_per_claim: int
     polls_at_once: int
     cents_per_million_tokens: int
-    groups: dict[str, list[str]]
-    approval_rules: list[ApprovalRuleView]
+    groups: NotRequired[dict[str, list[str]]]
+    approval_rules: NotRequired[list[ApprovalRuleView]]
     guardrails: NotRequired[GuardrailsView]
+    warnings: NotRequired[list[str]]
     tracker: views.TrackerSettingsView | None
     version: int
 
 
 class NewToken(TypedDict):
-    """``token`` is never shown again."""
+    """``token`` is never shown again. ``right``: of a human, else null."""
 
     token: str
     id: str
     kind: PrincipalKindName
     subject: str
     scopes: list[str]
+    right: RightName | None
     created_at: str
     expires_at: str | None
 
 
 class TokenView(TypedDict):
-    """``session_of``: the token that a session was opened with; ``ends_at``: when it ends, however often it is renewed.
-    Both are null for a token that isn't a session."""
+    """``right``: of a human, else null. ``session_of``: the token that a session was opened with; ``ends_at``: when it
+    ends, however often it is renewed. Both are null for a token that isn't a session."""
 
     id: str
     kind: PrincipalKindName
     subject: str
     scopes: list[str]
+    right: RightName | None
     created_at: str
     created_by: str
     expires_at: str | None
@@ -100,17 +109,17 @@ class TokenView(TypedDict):
     ends_at: str | None
 
 
-def settings_view(settings: Settings, *, with_guardrails: bool = True) -> SettingsView:
-    shown: Any = {name: getattr(settings, name) for name in (*SETTING_NAMES, "version")}
-    shown["holidays"] = sorted(day.isoformat() for day in settings.holidays)
-    shown["agents_read"] = settings.agents_read.value
-    shown["groups"] = {name: list(members) for name, members in sorted(settings.groups.items())}
-    shown["approval_rules"] = [rule.public() for rule in settings.approval_rules]
-    if with_guardrails:
-        shown["guardrails"] = settings.guardrails.public()
-    else:
-        del shown["guardrails"]
-    shown["tracker"] = settings.tracker.public() if settings.tracker else None
+_RULES = ("groups", "approval_rules", "guardrails")
+
+
+def settings_view(settings: Settings, *, with_rules: bool = True, warnings: list[str] | None = None) -> SettingsView:
+    shown: Any = {**plain(settings), "version": settings.version}
+    if with_rules and warnings is not None:
+        shown["warnings"] = warnings
+    if not with_rules:
+        shown = {name: value for name, value in shown.items() if name not in _RULES}
+        if settings.tracker is not None:
+            shown["tracker"] = {name: value for name, value in shown["tracker"].items() if name != "rights"}
     view: SettingsView = shown
     return view
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from api.access.change_views import ChangeView, done_or_pending
 from api.agents import requests, views
-from baton.domain.agents.agent import requirements
+from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Agent, requirements
 from baton.ports.deps import Deps
 from baton.services.agents.discover_agents import (
     MatchingAgent,
@@ -23,26 +25,37 @@ routes = routing.Routes()
 @routes.put(
     "/agents/{slug}",
     body=models.strict(requests.AgentRequest),
-    answers={200: views.SavedAgentView, 201: views.SavedAgentView},
-    only=routing.not_agent("register an agent"),
+    answers={200: views.SavedAgentView, 201: views.SavedAgentView, 202: ChangeView},
+    only=routing.with_act_as("register an agent"),
+    deed=Deed.CHANGE_AGENT,
 )
 def put_agent(deps: Deps, call: routing.Call[requests.AgentRequest, None]) -> answers.Answer:
     """Register an agent, change it, or switch it off.
 
     Only a human's change can carry a standing approval (`approval: auto`): a service's change ends one. Only a human
     can give it a tool.
+
+    Only an administrator takes an agent out of an approval rule: by removing a name that the rule has, or a type of
+    work that the agent accepts. The change waits for a second administrator if the workspace has two or more: 202 with
+    the pending change.
     """
-    agent, is_new = register_agent(deps, call.by, call.slug, call.body.given(), call.body.expected_version)
-    saved = views.saved_agent_view(agent, profile_for(deps, call.by, agent.slug))
-    return answers.created(saved, call.path) if is_new else answers.ok(saved)
+
+    def saved(done: tuple[Agent, bool]) -> answers.Answer:
+        agent, is_new = done
+        view = views.saved_agent_view(agent, profile_for(deps, call.by, agent.slug))
+        return answers.created(view, call.path) if is_new else answers.ok(view)
+
+    values, version = call.body.given(), call.body.expected_version
+    return done_or_pending(deps, lambda: register_agent(deps, call.by, call.slug, values, version), saved)
 
 
 @routes.post(
     "/agents/import",
     body=models.strict(requests.AgentImport),
     answers={200: views.ImportedAgents},
-    only=routing.not_agent("import agents"),
+    only=routing.with_act_as("import agents"),
     takes_yaml=True,
+    deed=Deed.CHANGE_AGENT,
 )
 def import_capabilities(deps: Deps, call: routing.Call[requests.AgentImport, None]) -> answers.Answer:
     """Take over the types that agents accept and produce from a `capabilities.yaml`, as JSON or as YAML.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from api.agents.tool_requests import DryRunRequest, ToolRequest
 from api.agents.tool_views import DryRunView, ToolList, ToolSchemaView, ToolView, tool_view
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.services.agents.define_tool import (
-    SeenVersions,
     define_tool,
     dry_run,
     find_tool,
@@ -15,6 +15,7 @@ from baton.services.agents.define_tool import (
     read_tools,
     tool_details,
 )
+from baton.steps.seen_versions import SeenVersions
 from rest import answers, models, pages, routing
 
 routes = routing.Routes()
@@ -24,19 +25,22 @@ routes = routing.Routes()
     "/tools/{name}",
     body=models.strict(ToolRequest),
     answers={200: ToolView, 201: ToolView},
-    only=routing.human("define a handoff tool"),
+    only=routing.human(Deed.DEFINE_TOOL),
 )
 def put_tool(deps: Deps, call: routing.Call[ToolRequest, None]) -> answers.Answer:
     """Define a tool, change it, or switch it off. A workspace holds at most 200.
 
     A handoff tool is a standing approval: a handoff made with it needs no other, while the tool and its target are
-    active and the target is as a human has seen it. Once a service has changed the target, the tool is `suspended`:
-    offered to no model, and refused when called, until a human sends any change of it (also an empty one). Agents get
-    tools with PUT /agents/{slug}.
+    active and the target is as a human has seen it. Once a service or member has changed it, the tool is `suspended`:
+    offered to no model, and refused when called, until an approver sends any change of it (also an empty one). A member
+    defines tools, and switches an approved tool off. That suspends it until an approver sends `config.target_agent`.
+    Other changes of an approved tool are 403 `right_needed`. So is a change of a `needs_approval` that names people or
+    a group, needs more than one or has `not_author`, unless an administrator sends it. Agents get tools with
+    PUT /agents/{slug}.
     """
     name, body = call.params["name"], call.body
     tool, is_new = define_tool(
-        deps, call.by, name, body.values(), SeenVersions(body.expected_version, body.seen_target)
+        deps, call.by, name, body.values(), SeenVersions(tool=body.expected_version, target=body.seen_target)
     )
     shown = tool_view(tool_details(deps, tool))
     return answers.created(shown, call.path) if is_new else answers.ok(shown)
@@ -68,7 +72,7 @@ def get_tool_schema(deps: Deps, call: routing.Call[None, None]) -> answers.Answe
     "/tools/{name}/preview",
     body=models.strict(ToolRequest),
     answers={200: ToolSchemaView},
-    only=routing.human("define a handoff tool"),
+    only=routing.human(Deed.DEFINE_TOOL),
     is_idempotent=False,
     takes_new_names=True,
     refusals=(409,),
@@ -79,7 +83,7 @@ def preview_a_tool(deps: Deps, call: routing.Call[ToolRequest, None]) -> answers
     Body and refusals are those of PUT /tools/{name}.
     """
     body = call.body
-    seen = SeenVersions(body.expected_version, body.seen_target)
+    seen = SeenVersions(tool=body.expected_version, target=body.seen_target)
     return answers.ok(preview_tool(deps, call.by, call.params["name"], body.values(), seen).spec)
 
 
@@ -89,6 +93,7 @@ def preview_a_tool(deps: Deps, call: routing.Call[ToolRequest, None]) -> answers
     answers={200: DryRunView},
     is_idempotent=False,
     refusals=(404,),
+    deed=Deed.READ,
 )
 def dry_run_tool(deps: Deps, call: routing.Call[DryRunRequest, None]) -> answers.Answer:
     """The result that a call of the tool with these arguments would have now. Changes nothing."""

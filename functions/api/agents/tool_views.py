@@ -56,7 +56,9 @@ class NeedsApprovalView(TypedDict):
 
 class ToolView(TypedDict):
     """``needs_approval``: who approves each call before it is made; null if nobody has to. ``target_version``: the
-    version of its target that a human last approved; 0 for tools older than this field."""
+    version of its target that a human last approved; 0 for tools older than this field. ``approval_giver``: the human
+    who approved the tool; empty if a person without the right defined it or edited it since: it is then
+    ``suspended``. ``approval_given_at``: null for an approval of an earlier release."""
 
     name: str
     type: Literal["handoff"]
@@ -69,6 +71,8 @@ class ToolView(TypedDict):
     updated_at: str
     updated_by: str
     target_version: int
+    approval_giver: str
+    approval_given_at: str | None
     suspended: SuspensionView | None
 
 
@@ -112,5 +116,5 @@ def tool_view(details: ToolDetails) -> ToolView:
 
 
 def _suspension_view(suspension: Suspension) -> SuspensionView:
-    reason = f"{suspension.reason[0].upper()}{suspension.reason[1:]}. PUT the tool to resume it."
+    reason = f"{suspension.reason[0].upper()}{suspension.reason[1:]}. PUT the tool with its target to resume it."
     return _SUSPENSION(suspension, reason=reason)

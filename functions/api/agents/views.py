@@ -18,7 +18,9 @@ from rest.tasks import views as task_views
 class AgentView(TypedDict):
     """``max_concurrent``: the most claims that it may hold at a time; null for no limit. ``root_handoffs_per_hour``:
     the most workflows that it may begin in one direction in an hour; null for the workspace's number.
-    ``dispatch_rank``: agents with a lower rank are dispatched first."""
+    ``dispatch_rank``: agents with a lower rank are dispatched first. ``approval_giver``: the human who gave the
+    standing approval (``approval: auto``), empty without one. ``approval_given_at``: null for an approval of an earlier
+    release as well."""
 
     slug: str
     name: str
@@ -28,6 +30,8 @@ class AgentView(TypedDict):
     produces: list[str]
     runtime: Literal["pull", "run"]
     approval: Literal["manual", "auto"]
+    approval_giver: str
+    approval_given_at: str | None
     requeue: Literal["same", "needs"]
     max_concurrent: int | None
     root_handoffs_per_hour: int | None

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.agents.work_type_views import RouteList, RouteView, route_view
+from baton.domain.access.rights import Deed
 from baton.domain.agents.agent import DEFAULT_RANK, MAX_DISPATCH_RANK
 from baton.domain.agents.route import Mode
 from baton.domain.agents.route import Route as WorkRoute
@@ -32,7 +33,7 @@ class RouteRequest(models.Changes):
     "/routes/{work_type}",
     body=models.strict(RouteRequest),
     answers={200: RouteView, 201: RouteView},
-    only=routing.human("change a route"),
+    only=routing.human(Deed.CHANGE_ROUTE),
 )
 def put_route(deps: Deps, call: routing.Call[RouteRequest, None]) -> answers.Answer:
     """Route a type of work to an agent. A workspace holds at most 500 routes."""
@@ -58,7 +59,7 @@ def get_route(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     return answers.ok(route_view(read_route(deps, call.by, call.params["work_type"])))
 
 
-@routes.delete("/routes/{work_type}", answers={204: None}, only=routing.human("change a route"))
+@routes.delete("/routes/{work_type}", answers={204: None}, only=routing.human(Deed.CHANGE_ROUTE))
 def delete_route(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Remove the route of a type of work."""
     remove_route(deps, call.by, call.params["work_type"])

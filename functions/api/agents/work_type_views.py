@@ -12,9 +12,14 @@ from rest.shape import ViewShape
 
 
 class RouteView(TypedDict):
+    """``mode_setter``: the human who chose agent and mode, who need not be the last editor. ``mode_set_at``: null for a
+    choice of an earlier release."""
+
     work_type: str
     agent: str
     mode: Literal["dispatch", "next", "manual"]
+    mode_setter: str
+    mode_set_at: str | None
     dispatch_rank: int
     version: int
     updated_at: str

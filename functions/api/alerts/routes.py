@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from api.alerts import views
+from baton.domain.access.rights import Deed
 from baton.domain.alerts.alert import MAX_MESSAGE, AlertState, Severity
 from baton.ports.deps import Deps
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert, snooze_alert
@@ -45,7 +46,9 @@ class AlertQuery(models.PageQuery):
     snoozed: Literal["true", "false"] | None = None
 
 
-@routes.post("/alerts", body=models.strict(NewAlert), answers={201: views.AlertView}, refusals=(404,))
+@routes.post(
+    "/alerts", body=models.strict(NewAlert), answers={201: views.AlertView}, refusals=(404,), deed=Deed.RAISE_ALERT
+)
 def create_alert(deps: Deps, call: routing.Call[NewAlert, None]) -> answers.Answer:
     """Alert humans to a problem, about a task or not.
 
@@ -78,12 +81,13 @@ def get_alert(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     "/alerts/{alert_id}/acknowledge",
     body=models.strict(AlertNote),
     answers={200: views.AlertView},
-    only=routing.human("acknowledge an alert"),
+    only=routing.human(Deed.ACKNOWLEDGE_ALERT),
 )
 def acknowledge_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
     """Acknowledge an alert: a human is working on it.
 
-    One that was handled before is answered unchanged; the first human stays.
+    One that was handled before is answered unchanged; the first human stays. An alert about a change of rules or
+    rights needs a person who has no part in the change and could approve before it: 403 `not_asked` names them.
     """
     alert = acknowledge_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
     return answers.ok(views.alert_view(deps, alert))
@@ -93,10 +97,11 @@ def acknowledge_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> ans
     "/alerts/{alert_id}/resolve",
     body=models.strict(AlertNote),
     answers={200: views.AlertView},
-    only=routing.human("resolve an alert"),
+    only=routing.human(Deed.RESOLVE_ALERT),
 )
 def resolve_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
-    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
+    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged. An
+    alert about a change of rules or rights needs another person, as for `acknowledge`."""
     alert = resolve_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
     return answers.ok(views.alert_view(deps, alert))
 
@@ -105,13 +110,13 @@ def resolve_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers
     "/alerts/{alert_id}/snooze",
     body=models.strict(Snooze),
     answers={200: views.AlertView},
-    only=routing.human("snooze an alert"),
+    only=routing.human(Deed.SNOOZE_ALERT),
 )
 def snooze_an_alert(deps: Deps, call: routing.Call[Snooze, None]) -> answers.Answer:
     """Put an alert off until a time, at most 30 days ahead.
 
     It keeps its state, and is there again by itself; `until: null` brings it back at once. One that was resolved is
-    answered unchanged.
+    answered unchanged. An alert about a change of rules or rights needs another person, as for `acknowledge`.
     """
     alert = snooze_alert(deps, call.by, call.params["alert_id"], call.body.until, call.idempotency_key)
     return answers.ok(views.alert_view(deps, alert))

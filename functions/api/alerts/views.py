@@ -15,7 +15,8 @@ from rest.shape import ViewShape
 class AlertView(TypedDict):
     """``kind``: a task's flag if Baton raised the alert, else the caller's own name for it. ``raised_by``: the caller,
     or the principal whose change of the task made Baton raise it. ``snoozed_until``: while it is ahead, nobody needs to
-    see it. ``note``: from the human who handled it."""
+    see it. ``note``: from the human who handled it. ``change_id``: the change of the workspace that it is
+    about."""
 
     id: str
     state: Literal["open", "acknowledged", "resolved"]
@@ -34,6 +35,7 @@ class AlertView(TypedDict):
     snoozed_at: str | None
     snoozed_by: str | None
     note: str | None
+    change_id: str | None
     version: int
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.access.rights import Deed
 from baton.domain.bell.listener import LOOK_SECONDS
 from baton.ports.deps import Deps
 from baton.services.bell.listen import make_ticket
@@ -40,10 +41,7 @@ def find_the_bell(deps: Deps, _call: routing.Call[None, None]) -> answers.Answer
 
 
 @routes.post(
-    "/bell/tickets",
-    body=models.strict(models.NoFields),
-    answers={201: NewTicket},
-    is_idempotent=False,
+    "/bell/tickets", body=models.strict(models.NoFields), answers={201: NewTicket}, is_idempotent=False, deed=Deed.READ
 )
 def make_a_ticket(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Make a ticket that opens one connection to the bell within 30 seconds.

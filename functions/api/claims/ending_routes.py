@@ -37,7 +37,7 @@ def complete(deps: Deps, call: routing.Call[requests.CompletionRequest, None]) -
     body = call.body
     work = CompletedWork(output=body.output, completion=body.message(), envelope=body.envelope())
     done = complete_task(deps, call.under(body.claim_id), work)
-    return answers.ok({**task_views.completed_task(deps, done), **_next_claim(deps, call, done)})
+    return answers.ok({**task_views.completed_task(deps, call.by, done), **_next_claim(deps, call, done)})
 
 
 @routes.post(
@@ -60,14 +60,14 @@ def fail(deps: Deps, call: routing.Call[requests.FailureReport, None]) -> answer
         envelope=body.envelope(),
     )
     failed = fail_task(deps, call.under(body.claim_id), work)
-    return answers.ok({**task_views.failed_task(deps, failed), **_next_claim(deps, call, failed)})
+    return answers.ok({**task_views.failed_task(deps, call.by, failed), **_next_claim(deps, call, failed)})
 
 
 def _next_claim(deps: Deps, call: routing.Call[Any, None], ended: TaskDetails) -> ending_views.WithNext:
     if not call.body.claim_next:
         return {}
     claimed = claim_following(deps, call.under(call.body.claim_id), ended)
-    return {"next_claim": claim_answer(deps, claimed) if claimed else None}
+    return {"next_claim": claim_answer(deps, call.by, claimed) if claimed else None}
 
 
 @routes.post("/tasks/{task_id}/reject", body=models.strict(requests.Rejection), answers={200: task_views.FailedTask})
@@ -80,7 +80,7 @@ def reject(deps: Deps, call: routing.Call[requests.Rejection, None]) -> answers.
         body.reason,
         rollback_request=body.asked_back(),
     )
-    return answers.ok(task_views.failed_task(deps, rejected))
+    return answers.ok(task_views.failed_task(deps, call.by, rejected))
 
 
 @routes.post(
@@ -93,7 +93,7 @@ def transfer(deps: Deps, call: routing.Call[requests.TransferRequest, None]) -> 
     """
     body = call.body
     done = transfer_task(deps, call.under(body.claim_id), body.message())
-    return answers.ok(task_views.changed_task(deps, done))
+    return answers.ok(task_views.changed_task(deps, call.by, done))
 
 
 @routes.post(
@@ -112,7 +112,7 @@ def delegate(deps: Deps, call: routing.Call[requests.DelegationRequest, None]) -
         body.messages(),
         JoinRule(body.join.policy, body.join.quorum),
     )
-    return answers.ok(task_views.changed_task(deps, waiting))
+    return answers.ok(task_views.changed_task(deps, call.by, waiting))
 
 
 @routes.post("/tasks/{task_id}/wait-callback", body=models.strict(requests.CallbackWait), answers={200: WaitingTask})
@@ -131,4 +131,4 @@ def wait_for_a_callback(deps: Deps, call: routing.Call[requests.CallbackWait, No
     until = details.task.wait.until if details.task.wait else None
     url = f"{deps.public_url}/callbacks/{token}"
     callback = {"url": url, "interaction_id": body.interaction_id, "until": task_views.when(until)}
-    return answers.ok({**task_views.changed_task(deps, details), "callback": callback})
+    return answers.ok({**task_views.changed_task(deps, call.by, details), "callback": callback})

@@ -226,3 +226,12 @@ class CheckpointRequest(models.Body):
     claim_id: models.Id
     step_name: requests.Name
     state: dict[str, Any]
+
+
+class RunStateRequest(models.Body):
+    """``state``: opaque to Baton. ``signature``: HMAC-SHA256 of the state, task, agent and fence, by a key that Baton
+    doesn't have."""
+
+    claim_id: models.Id
+    state: Annotated[str, Field(min_length=1)]
+    signature: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

@@ -10,7 +10,7 @@ from baton.ports.deps import Deps
 from baton.services.claims.claim_task import claim_next, claim_task, next_due
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
-from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.save_checkpoint import save_checkpoint, save_run_state
 from baton.services.tasks.add_note import add_note
 from baton.services.tasks.list_tasks import list_held_tasks
 from baton.steps.tasks.change_task import task_details
@@ -31,7 +31,7 @@ def claim_the_next(deps: Deps, call: routing.Call[ClaimRequest, None]) -> answer
 
     A 204 has `Baton-Due-At` if a later task of the agent's own is known: look again at that time."""
     claimed = claim_next(deps, next_claimer(call), call.idempotency_key)
-    return answers.ok(claim_views.claim_answer(deps, claimed)) if claimed else _nothing_yet(deps, call)
+    return answers.ok(claim_views.claim_answer(deps, call.by, claimed)) if claimed else _nothing_yet(deps, call)
 
 
 def _nothing_yet(deps: Deps, call: routing.Call[ClaimRequest, None]) -> answers.Answer:
@@ -45,7 +45,7 @@ def list_held(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers
     A worker that lost its `claim_id` goes on by `POST /tasks/{task_id}/claim` with `resume_fence`.
     """
     page = list_held_tasks(deps, call.by, call.slug, call.query.limit, pages.cursor_of(call))
-    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps)))
+    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps, call.by)))
 
 
 @routes.post("/tasks/{task_id}/claim", body=models.strict(NamedClaimRequest), answers={200: claim_views.ClaimAnswer})
@@ -57,7 +57,7 @@ def claim(deps: Deps, call: routing.Call[NamedClaimRequest, None]) -> answers.An
     lost: of two that resume it one wins, the other gets 409 `claim_changed`.
     """
     claimed = claim_task(deps, claimer_of(deps, call), call.task_id, call.idempotency_key)
-    return answers.ok(claim_views.claim_answer(deps, claimed))
+    return answers.ok(claim_views.claim_answer(deps, call.by, claimed))
 
 
 @routes.post(
@@ -84,8 +84,20 @@ def checkpoint(deps: Deps, call: routing.Call[requests.CheckpointRequest, None])
         body.step_name,
         body.state,
     )
-    shown = task_views.changed_task(deps, task_details(deps, task))
+    shown = task_views.changed_task(deps, call.by, task_details(deps, task))
     return answers.created({"checkpoint_id": checkpoint_id, "step_name": body.step_name, "task": shown})
+
+
+@routes.post(
+    "/tasks/{task_id}/run-state", body=models.strict(requests.RunStateRequest), answers={200: claim_views.SavedRunState}
+)
+def run_state(deps: Deps, call: routing.Call[requests.RunStateRequest, None]) -> answers.Answer:
+    """Replace the saved state of a framework's run. The client's adapters use it.
+
+    Only a later claim of the same agent and principal gets it back. It extends the claim. A checkpoint never replaces
+    it."""
+    saved = save_run_state(deps, call.under(call.body.claim_id), call.body.state, call.body.signature)
+    return answers.ok(claim_views.saved_run_state(saved))
 
 
 @routes.post("/tasks/{task_id}/notes", body=models.strict(requests.NoteRequest), answers={201: trail_views.NoteView})
@@ -112,4 +124,4 @@ def release(deps: Deps, call: routing.Call[requests.Release, None]) -> answers.A
         call.under(body.claim_id),
         ReleasedWork(reason=body.reason, again_at=body.not_before),
     )
-    return answers.ok(task_views.changed_task(deps, released))
+    return answers.ok(task_views.changed_task(deps, call.by, released))

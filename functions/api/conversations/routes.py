@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.conversations import requests, views
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.services.conversations.converse import read_messages, say, start_conversation
 from baton.services.conversations.list_conversations import ConversationFilter, list_conversations
@@ -17,13 +18,14 @@ routes = routing.Routes()
     body=models.strict(requests.ConversationRequest),
     answers={201: views.AskedView},
     only=routing.CONVERSERS,
+    deed=Deed.CONVERSE,
 )
 def create_conversation(deps: Deps, call: routing.Call[requests.ConversationRequest, None]) -> answers.Answer:
     """Send a message to an agent and begin a conversation.
 
     All tasks that follow from it, handoffs to other agents included, are one workflow: the conversation has its id.
     """
-    view = views.asked_view(deps, start_conversation(deps, call.by, call.body.opening(), call.idempotency_key))
+    view = views.asked_view(deps, call.by, start_conversation(deps, call.by, call.body.opening(), call.idempotency_key))
     return answers.created(view, f"/conversations/{view['conversation_id']}")
 
 
@@ -76,6 +78,7 @@ def list_messages(deps: Deps, call: routing.Call[None, requests.MessageQuery]) -
     body=models.strict(requests.MessageRequest),
     answers={201: views.AskedView},
     only=routing.CONVERSERS,
+    deed=Deed.CONVERSE,
 )
 def create_message(deps: Deps, call: routing.Call[requests.MessageRequest, None]) -> answers.Answer:
     """Send another message, to the agent that holds the conversation.
@@ -84,4 +87,4 @@ def create_message(deps: Deps, call: routing.Call[requests.MessageRequest, None]
     the workflow has used up its handoffs; and with 404 if the workflow didn't begin with a message.
     """
     details = say(deps, call.by, call.params["conversation_id"], call.body.message, call.idempotency_key)
-    return answers.created(views.asked_view(deps, details), f"/tasks/{details.task.id}")
+    return answers.created(views.asked_view(deps, call.by, details), f"/tasks/{details.task.id}")

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.access.principal import Principal
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -106,8 +107,8 @@ _TASK = ViewShape(ConversationTask, Task, "kind")
 _MESSAGE = ViewShape(MessageView, ReadMessage, "task_id type text data")
 
 
-def asked_view(deps: Deps, details: TaskDetails) -> AskedView:
-    return {"conversation_id": details.task.workflow_id, "task": task_views.changed_task(deps, details)}
+def asked_view(deps: Deps, by: Principal, details: TaskDetails) -> AskedView:
+    return {"conversation_id": details.task.workflow_id, "task": task_views.changed_task(deps, by, details)}
 
 
 def conversation_view(seen: Overview) -> ConversationView:

@@ -8,6 +8,7 @@ from typing import Literal
 from api.escalations import views
 from api.handoffs import requests
 from api.tasks.command_requests import Revision
+from baton.domain.access.rights import Deed
 from baton.domain.escalations.review import ReviewState
 from baton.ports.deps import Deps
 from baton.services.escalations.close_review import Closing, close_review
@@ -67,19 +68,19 @@ def get_manual_review(deps: Deps, call: routing.Call[None, models.PageQuery]) ->
     "/manual-reviews/{review_id}/release",
     body=models.strict(ReviewSeen),
     answers={200: views.ReleasedReview},
-    only=routing.human("release a manual review"),
+    only=routing.human(Deed.RELEASE_REVIEW),
 )
 def release_manual_review(deps: Deps, call: routing.Call[ReviewSeen, None]) -> answers.Answer:
     """Release its latest request: the task is created, and approved by this."""
     review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, call.body.version)
-    return answers.ok({**views.review_view(deps, review), "task": task_views.changed_task(deps, details)})
+    return answers.ok({**views.review_view(deps, review), "task": task_views.changed_task(deps, call.by, details)})
 
 
 @routes.post(
     "/manual-reviews/{review_id}/close",
     body=models.strict(ReviewClosing),
     answers={200: views.ReviewView},
-    only=routing.human("close a manual review"),
+    only=routing.human(Deed.CLOSE_REVIEW),
 )
 def close_manual_review(deps: Deps, call: routing.Call[ReviewClosing, None]) -> answers.Answer:
     """Close it without a release: nothing comes of its requests. The next one that the rule stops is a review again."""

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from api.handoffs.views import readable
 from baton.domain.access.principal import Principal
 from baton.domain.escalations.review import Review
 from baton.ports.deps import Deps
 from baton.services.escalations.list_reviews import ReviewDetails
+from baton.steps.memory.shown_message import shown_message
 from rest import pages
 from rest.shape import ViewShape
 from rest.tasks import trail_views
@@ -68,6 +68,6 @@ def review_view(deps: Deps, review: Review) -> ReviewView:
 
 
 def whole_review(deps: Deps, by: Principal, details: ReviewDetails, notes: pages.Listing) -> WholeReview:
-    handoff = None if details.draft is None else readable(by, details.draft["message"])
+    handoff = None if details.draft is None else shown_message(deps, by, details.draft["message"])
     noted = {"notes": notes["items"], "next_cursor": notes["next_cursor"]}
     return {**review_view(deps, details.review), **noted, "handoff": handoff}  # type: ignore[typeddict-item]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.access.rights import Deed
 from baton.domain.handoffs.workflow import InboxItem
 from baton.ports.deps import Deps
 from baton.services.handoffs.read_inbox import acknowledge, read_inbox
@@ -65,6 +66,7 @@ def list_inbox(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answer
     body=models.strict(Acknowledgement),
     answers={200: AcknowledgedView},
     is_idempotent=False,
+    deed=Deed.READ_INBOX,
 )
 def acknowledge_inbox(deps: Deps, call: routing.Call[Acknowledgement, None]) -> answers.Answer:
     """Remove items from the inbox. May be repeated freely: items that were removed before, or never existed, count too.
@@ -81,7 +83,7 @@ def list_pending(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answ
     A page may hold fewer than `limit` items, even none, and still have a `next_cursor`: continue until it is null.
     """
     page = list_pending_tasks(deps, call.by, call.slug, call.query.limit, pages.cursor_of(call))
-    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps)))
+    return answers.ok(pages.listing(call, page, partial(task_views.listed_task, deps, call.by)))
 
 
 def _view(item: InboxItem) -> InboxItemView:

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from api.handoffs import requests, views
+from baton.domain.access.rights import Deed
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Kind
 from baton.ports.deps import Deps
@@ -32,7 +33,9 @@ class HandoffListQuery(models.PageQuery):
     since: models.QueryInstant | None = None
 
 
-@routes.post("/handoffs", body=models.strict(requests.HandoffRequest), answers={201: views.HandedOff})
+@routes.post(
+    "/handoffs", body=models.strict(requests.HandoffRequest), answers={201: views.HandedOff}, deed=Deed.HAND_OFF
+)
 def create_a_handoff(deps: Deps, call: routing.Call[requests.HandoffRequest, None]) -> answers.Answer:
     """Hand work to an agent, to the agent that the routes name, or to any agent that is able.
 
@@ -80,7 +83,12 @@ def get_handoff(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     return answers.ok(views.handoff_view(deps, call.by, find_handoff(deps, call.by, call.params["handoff_id"])))
 
 
-@routes.post("/handoffs/{handoff_id}/retry", body=models.strict(models.NoFields), answers={201: views.HandedOff})
+@routes.post(
+    "/handoffs/{handoff_id}/retry",
+    body=models.strict(models.NoFields),
+    answers={201: views.HandedOff},
+    deed=Deed.HAND_OFF,
+)
 def retry_a_handoff(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Retry a handoff that failed, was rejected or cancelled: a new handoff, with the context and the last checkpoint.
 

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from api.handoffs import requests
 from api.memory.requests import ScopePath
 from baton.domain import times
+from baton.domain.access.rights import Deed
 from baton.domain.memory.scope import ROOT
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
@@ -81,6 +82,7 @@ def refused(answer: answers.Answer) -> answers.Answer:
     answers={201: TwiningRecord},
     refused=refused,
     problem=TwiningProblem,
+    deed=Deed.HAND_OFF,
 )
 def create_twining_handoff(deps: Deps, call: routing.Call[TwiningRequest, None]) -> answers.Answer:
     """Hand results over to an agent, or to any: with what the scope knows, and a status entry on the blackboard.

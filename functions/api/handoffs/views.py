@@ -9,11 +9,11 @@ from typing_extensions import TypedDict
 from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.handoffs.handoff import status_of
-from baton.domain.memory.taken_along import KEPT, SNAPSHOT
-from baton.domain.rights.read_rights import reads_blackboard
+from baton.domain.memory.taken_along import KEPT
 from baton.domain.tasks.task import Kind, Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from baton.steps.memory.shown_message import shown_message
 from rest import pages
 from rest.claims.memory_views import SnapshotView
 from rest.shape import ViewShape
@@ -170,7 +170,7 @@ def listed_handoff(deps: Deps, task: Task) -> ListedHandoff:
 
 
 def handoff_view(deps: Deps, by: Principal, details: TaskDetails) -> HandoffView:
-    task, body = details.task, readable(by, details.body or {})
+    task, body = details.task, shown_message(deps, by, details.body or {})
     view: Any = {
         "handoff_id": task.handoff_id,
         "task_id": task.id,
@@ -199,12 +199,7 @@ def handoff_view(deps: Deps, by: Principal, details: TaskDetails) -> HandoffView
 
 
 def handed_off(deps: Deps, by: Principal, details: TaskDetails) -> HandedOff:
-    return {"handoff": handoff_view(deps, by, details), "task": task_views.changed_task(deps, details)}
-
-
-def readable(by: Principal, message: dict[str, Any]) -> dict[str, Any]:
-    """Returns the message without the snapshot, if the caller may not read the blackboard."""
-    return message if reads_blackboard(by) else {name: value for name, value in message.items() if name != SNAPSHOT}
+    return {"handoff": handoff_view(deps, by, details), "task": task_views.changed_task(deps, by, details)}
 
 
 def handoff_url(deps: Deps, task: Task) -> str:

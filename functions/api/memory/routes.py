@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.memory import requests, views
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.services.memory.end_entry import delete_entry, withdraw_entry
 from baton.services.memory.list_entries import EntryFilter, list_entries
@@ -14,7 +15,13 @@ from rest import answers, models, pages, routing
 routes = routing.Routes()
 
 
-@routes.post("/blackboard", body=models.strict(requests.NewEntry), answers={201: views.WholeEntryView}, refusals=(409,))
+@routes.post(
+    "/blackboard",
+    body=models.strict(requests.NewEntry),
+    answers={201: views.WholeEntryView},
+    refusals=(409,),
+    deed=Deed.POST,
+)
 def create_entry(deps: Deps, call: routing.Call[requests.NewEntry, None]) -> answers.Answer:
     """Post an entry to the blackboard, for all agents and people of the workspace.
 
@@ -63,7 +70,7 @@ def withdraw_an_entry(deps: Deps, call: routing.Call[requests.Withdrawal, None])
     "/blackboard/withdrawals",
     body=models.strict(requests.Withdrawals),
     answers={200: views.WithdrawnEntries},
-    only=routing.human("withdraw what somebody else has posted"),
+    only=routing.human(Deed.WITHDRAW_ENTRY),
 )
 def withdraw_entries(deps: Deps, call: routing.Call[requests.Withdrawals, None]) -> answers.Answer:
     """Take back what one poster has posted, the newest first: at most 25 entries at once, of 500 that are looked at.
@@ -74,7 +81,7 @@ def withdraw_entries(deps: Deps, call: routing.Call[requests.Withdrawals, None])
     return answers.ok({"withdrawn": list(done.ids), "next_cursor": done.cursor})
 
 
-@routes.delete("/blackboard/{entry_id}", answers={200: views.WholeEntryView}, only=routing.human("delete an entry"))
+@routes.delete("/blackboard/{entry_id}", answers={200: views.WholeEntryView}, only=routing.human(Deed.DELETE_ENTRY))
 def delete_an_entry(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Delete an entry: its texts, tags and references are removed for good. Its id, scope, type and trail stay.
 

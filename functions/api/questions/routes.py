@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from api.questions import requests, views
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.questions.question import Question
+from baton.domain.rights.read_rights import may_see_rules
 from baton.ports.deps import Deps
 from baton.services.questions.answer_question import answer_question, revoke_approval, use_approval
 from baton.services.questions.ask_question import ask_question
@@ -44,16 +46,17 @@ def list_task_questions(deps: Deps, call: routing.Call[None, models.PageQuery]) 
     page="/approvals?question={question_id}&of={task_id}",
 )
 def get_question(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
-    """One question, with what people said, and the last approval of the same tool to compare it with."""
-    question, last = find_question(deps, call.by, call.task_id, call.params["question_id"])
-    return answers.ok({**_shown(deps, call.by, question), "before": views.before_view(last)})
+    """One question with people's answers and, for comparison, the last approvals of its tool."""
+    question, found = find_question(deps, call.by, call.task_id, call.params["question_id"])
+    earlier = views.earlier_views(found)
+    return answers.ok({**_shown(deps, call.by, question), "before": next(iter(earlier), None), "earlier": earlier})
 
 
 @routes.post(
     "/tasks/{task_id}/questions/{question_id}/answer",
     body=models.strict(requests.Answering),
     answers={200: views.QuestionView},
-    only=routing.human("answer a question"),
+    only=routing.human(Deed.ANSWER),
     is_idempotent=False,
 )
 def give_answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> answers.Answer:
@@ -68,7 +71,7 @@ def give_answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> ans
     "/tasks/{task_id}/questions/{question_id}/revoke",
     body=models.strict(requests.Revoking),
     answers={200: views.QuestionView},
-    only=routing.human("revoke an approval"),
+    only=routing.human(Deed.REVOKE_APPROVAL),
     is_idempotent=False,
 )
 def revoke_an_approval(deps: Deps, call: routing.Call[requests.Revoking, None]) -> answers.Answer:
@@ -81,7 +84,7 @@ def revoke_an_approval(deps: Deps, call: routing.Call[requests.Revoking, None]) 
     "/standing-answers",
     query=models.query(models.PageQuery),
     answers={200: views.StandingAnswerPage},
-    only=routing.human("list standing answers"),
+    only=routing.human(Deed.LIST_STANDING_ANSWERS),
 )
 def list_standing(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Standing answers that allow something, by agent and tool: also what is used up and wasn't begun."""
@@ -92,7 +95,7 @@ def list_standing(deps: Deps, call: routing.Call[None, models.PageQuery]) -> ans
 @routes.delete(
     "/standing-answers/{standing_id}",
     answers={200: views.StandingAnswerView},
-    only=routing.human("revoke a standing answer"),
+    only=routing.human(Deed.REVOKE_STANDING_ANSWER),
 )
 def revoke_standing(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Revoke a standing answer at once: also what it has approved and wasn't begun. Again, it changes nothing."""
@@ -106,7 +109,9 @@ def revoke_standing(deps: Deps, call: routing.Call[None, None]) -> answers.Answe
     answers={200: views.QuestionView},
 )
 def use_an_approval(deps: Deps, call: routing.Call[requests.Using, None]) -> answers.Answer:
-    """Begin the action that was approved: exactly once, for exactly those arguments, under the task's claim."""
+    """Begin the action that was approved: exactly once, for exactly those arguments, under the task's claim.
+
+    Do the `tool` with the `approved_arguments` of this answer, and nothing else."""
     worker = call.under(call.body.claim_id)
     question = use_approval(deps, worker, call.params["question_id"], call.body.digest)
     return answers.ok(_shown(deps, call.by, question))
@@ -121,8 +126,8 @@ def wait_answers(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answ
     """Give the claim up until people have answered these questions, or their time is over. It costs no attempt; the
     task comes back to its agent with the answers, and its checkpoint."""
     waiting = wait_for_answers(deps, call.under(call.body.claim_id), call.body.questions)
-    return answers.ok(task_views.changed_task(deps, waiting))
+    return answers.ok(task_views.changed_task(deps, call.by, waiting))
 
 
 def _shown(deps: Deps, by: Principal, question: Question) -> views.QuestionView:
-    return views.question_view(question, deps.clock.now(), groups_now(deps, by))
+    return views.question_view(question, deps.clock.now(), groups_now(deps, by), with_rules=may_see_rules(by))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from baton.domain import times
-from baton.domain.questions.approvers import Groups
+from baton.domain.questions.approvers import Approvers, Groups
+from baton.domain.questions.name_warnings import NameWarning
 from baton.domain.questions.question import Decision, Question
 from baton.domain.questions.standing_answer import StandingAnswer
 from rest import pages
@@ -17,6 +19,8 @@ from rest.shape import ViewShape
 
 # Characters of JSON of one in a list, and of its text where that is more.
 MAX_LISTED, MAX_LISTED_TEXT = 30_000, 2_000
+# Characters of JSON of the earlier approvals of one answer.
+MAX_EARLIER_TEXT = 300_000
 
 
 class DecisionView(TypedDict):
@@ -30,10 +34,35 @@ class DecisionView(TypedDict):
     standing_answer: str | None
 
 
+class ApproversView(TypedDict):
+    """Approvers that another rule of the settings sets."""
+
+    people: list[str]
+    group: str | None
+    needed: int
+    never: list[str]
+
+
+class NameWarningView(TypedDict):
+    """A name in an action that a person could take for another one. ``at``: a JSON Pointer to it, ``/tool`` or
+    ``/arguments/…`` for a key. ``looks_like``: ``like`` is the other name; ``mixed_alphabets``: a word has letters of
+    several alphabets."""
+
+    at: str
+    name: str
+    kind: Literal["looks_like", "mixed_alphabets"]
+    like: str | None
+
+
 class QuestionView(TypedDict):
-    """``digest``: of the action as it was asked for; ``approved_digest``: of what may be done, once. ``never``: who may
-    not answer. ``answerable``: false if too few people are left who may. ``outcome``: ``expired`` is neither a yes nor
-    a no. ``is_cut``: of a list that leaves out what is long: the question itself has it."""
+    """``digest``: of the action as it was asked for; ``approved_digest``: of what may be done, once: the ``tool``
+    with ``approved_arguments``, which need not be the ``arguments`` that were asked for. ``asked_digest``: of all
+    that the worker sent, null for a question of an earlier release. ``never``: who may not answer. ``by_rule``:
+    rules of the settings set the approvers, in place of the asker. ``further``: the approvers of the second and
+    later rules, and of the tool's ``needs_approval``, which have to approve as well. Agents, and services without
+    `act_as`, don't see the approvers that a rule sets: ``needed`` is null. ``answerable``: false if too few people
+    are left who may. ``outcome``: ``expired`` is neither a yes nor a no. ``is_cut``: of a list that leaves out
+    what is long: the question itself has it."""
 
     id: str
     task_id: str
@@ -50,30 +79,38 @@ class QuestionView(TypedDict):
     until: str
     people: list[str]
     group: str | None
-    needed: int
+    needed: int | None
     never: list[str]
+    by_rule: bool
+    further: list[ApproversView]
+    warnings: list[NameWarningView]
     answerable: bool
     outcome: Literal["open", "answered", "approved", "refused", "expired", "revoked", "withdrawn"]
     decisions: list[DecisionView]
     is_cut: bool
     approved_digest: str | None
+    approved_arguments: dict[str, Any] | None
+    asked_digest: str | None
     used_at: str | None
 
 
 class BeforeView(TypedDict):
-    """The last approval of the same tool for the same agent."""
+    """An approval of the same tool for the same agent. ``text``: why it was to be done."""
 
     question_id: str
     task_id: str
+    text: str
     by: list[str]
     at: str
     arguments: dict[str, Any]
 
 
 class WholeQuestion(QuestionView):
-    """``before``: what was approved last, to compare with; null if nothing was, and of what is no action."""
+    """``before``: the last approval of the same tool for the same agent, to compare an action with. Null without one.
+    ``earlier``: up to 20 of them, the last first, and up to 300,000 characters in all."""
 
     before: BeforeView | None
+    earlier: list[BeforeView]
 
 
 _StandingFor = TypedDict("_StandingFor", {"for": Literal["arguments", "tool"]})
@@ -108,24 +145,34 @@ QuestionPage = pages.of("QuestionPage", QuestionView)
 
 _DECISION = ViewShape(DecisionView, Decision, "standing_answer")
 _QUESTION = ViewShape(
-    QuestionView, Question, "form tool arguments digest people group needed never answerable decisions is_cut"
+    QuestionView,
+    Question,
+    "form tool arguments digest people group needed never further warnings answerable decisions is_cut",
 )
+_WARNING = ViewShape(NameWarningView, NameWarning)
+_APPROVERS = ViewShape(ApproversView, Approvers)
 _STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments is_cut")
 
 
-def question_view(question: Question, now: datetime, groups: Groups) -> QuestionView:
-    action, approvers, told = question.action, question.approvers, question.expired(now)
+# The requirement of a rule, for a reader who may not read rules.
+_HIDDEN: Any = {"people": [], "group": None, "needed": None, "never": []}
+
+
+def question_view(question: Question, now: datetime, groups: Groups, *, with_rules: bool) -> QuestionView:
+    """``with_rules``: the reader may read groups and rules (docs/reading-rights.md)."""
+    action, told = question.action, question.expired(now)
+    is_hidden = question.by_rule and not with_rules
+    approvers = _HIDDEN if is_hidden else _APPROVERS(question.approvers)
     return _QUESTION(
         told,
         form=told.schema,
         tool=action and action.tool,
         arguments=action and action.arguments,
         digest=action and action.digest,
-        people=list(approvers.people),
-        group=approvers.group,
-        needed=approvers.needed,
-        never=list(approvers.never),
-        answerable=told.is_open and not approvers.is_hopeless(groups),
+        **approvers,
+        further=[] if is_hidden else list(map(_APPROVERS, told.further)),
+        warnings=list(map(_WARNING, told.warnings)),
+        answerable=told.is_open and not (with_rules and told.is_hopeless(groups)),
         decisions=[_DECISION(each, standing_answer=each.standing) for each in told.decisions],
         is_cut=False,
     )
@@ -139,6 +186,7 @@ def in_a_list(view: QuestionView) -> QuestionView:
     short: dict[str, Any] = {
         "text": view["text"][:MAX_LISTED_TEXT],
         "arguments": None,
+        "approved_arguments": None,
         "form": None,
         "options": [],
         "is_cut": True,
@@ -148,13 +196,23 @@ def in_a_list(view: QuestionView) -> QuestionView:
     return listed
 
 
-def before_view(last: Question | None) -> BeforeView | None:
-    if last is None or last.action is None or not last.decisions:
+def earlier_views(earlier: list[Question]) -> list[BeforeView]:
+    """Returns the approvals that fit into an answer; the last one always."""
+    views = [view for each in earlier if (view := before_view(each)) is not None]
+    sizes = accumulate(len(json.dumps(each)) for each in views)
+    return [
+        view for at, (view, size) in enumerate(zip(views, sizes, strict=True)) if at == 0 or size <= MAX_EARLIER_TEXT
+    ]
+
+
+def before_view(last: Question) -> BeforeView | None:
+    if last.action is None or not last.decisions:
         return None
     decision = last.decisions[-1]
     return {
         "question_id": last.id,
         "task_id": last.task_id,
+        "text": last.text,
         "by": sorted({each.by for each in last.decisions}),
         "at": times.rfc3339(decision.at),
         "arguments": last.action.arguments if decision.arguments is None else decision.arguments,

@@ -40,7 +40,7 @@ class DecisionQuery(models.PageQuery):
     "/stats",
     query=models.query(StatsQuery),
     answers={200: views.StatsView},
-    only=routing.reader_of_all("read how it goes"),
+    only=routing.with_act_as("read how it goes"),
 )
 def get_stats(deps: Deps, call: routing.Call[None, StatsQuery]) -> answers.Answer:
     """What ended, and how long it waited and was worked on, in at most 31 days.
@@ -57,7 +57,7 @@ def get_stats(deps: Deps, call: routing.Call[None, StatsQuery]) -> answers.Answe
     "/stats/agents",
     query=models.query(models.PageQuery),
     answers={200: views.AgentHealthPage},
-    only=routing.reader_of_all("read how agents are"),
+    only=routing.with_act_as("read how agents are"),
 )
 def list_agents_health(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """How agents are, by slug: what waits for them (up to 25), what they hold, and what ended in the last week."""
@@ -69,7 +69,7 @@ def list_agents_health(deps: Deps, call: routing.Call[None, models.PageQuery]) -
 @routes.get(
     "/agents/{slug}/health",
     answers={200: views.AgentHealthView},
-    only=routing.reader_of_all("read how an agent is"),
+    only=routing.with_act_as("read how an agent is"),
 )
 def get_agent_health(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """How an agent is: what waits for it (up to 100), what it holds, and the last of its tasks that failed."""
@@ -80,7 +80,7 @@ def get_agent_health(deps: Deps, call: routing.Call[None, None]) -> answers.Answ
     "/decisions",
     query=models.query(DecisionQuery),
     answers={200: views.DecisionPage},
-    only=routing.reader_of_all("read who decided what"),
+    only=routing.with_act_as("read who decided what"),
 )
 def list_all_decisions(deps: Deps, call: routing.Call[None, DecisionQuery]) -> answers.Answer:
     """What people decided on a day, today unless it says another, newest first.

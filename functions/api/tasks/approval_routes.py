@@ -7,6 +7,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from api.tasks.command_requests import ApprovalsRequest
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.services.tasks.approve_many import ApprovalResult, approve_many
 from rest import answers, models, routing
@@ -32,7 +33,7 @@ class ApprovalsView(TypedDict):
     "/approvals",
     body=models.strict(ApprovalsRequest),
     answers={200: ApprovalsView},
-    only=routing.human("approve a task"),
+    only=routing.human(Deed.APPROVE),
 )
 def approve_several(deps: Deps, call: routing.Call[ApprovalsRequest, None]) -> answers.Answer:
     """Approve up to 25 tasks, each with an answer of its own, in the order given.
@@ -48,6 +49,6 @@ def _view(deps: Deps, call: routing.Call[Any, Any], of: ApprovalResult) -> Appro
     return {
         "task_id": of.task_id,
         "status": "approved" if of.details else "refused",
-        "task": task_views.changed_task(deps, of.details) if of.details else None,
+        "task": task_views.changed_task(deps, call.by, of.details) if of.details else None,
         "problem": refused,
     }

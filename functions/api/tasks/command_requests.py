@@ -31,8 +31,8 @@ class ContentSeen(models.Body):
 
 class ApprovalSeen(ContentSeen):
     """``revision``, ``digest``: of the content that the human has read, from the task; left out, the current one.
-    ``agent_version``: the target's ``version``, once they have looked at it. Needed beside a ``digest`` where a service
-    has changed the agent since the task came."""
+    ``agent_version``: the target's ``version``, once they have looked at it. Needed beside a ``digest`` if a service
+    or a member has changed the agent since the task came."""
 
     agent_version: Revision | None = None
 

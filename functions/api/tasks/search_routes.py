@@ -82,5 +82,5 @@ def search_all_tasks(deps: Deps, call: routing.Call[None, SearchQuery]) -> answe
         since=asked.since,
     )
     found = search_tasks(deps, call.by, search, asked.limit, pages.cursor_of(call))
-    listing = pages.listing(call, found.page, partial(task_views.listed_task, deps))
+    listing = pages.listing(call, found.page, partial(task_views.listed_task, deps, call.by))
     return answers.ok({**listing, "searched_to": times.rfc3339(found.searched_to)})

@@ -13,8 +13,10 @@ from rest.shape import ViewShape
 class TrailVerdict(TypedDict):
     """``broken_at``: the first invalid entry; ``problem``: what is wrong, in a sentence. ``head_hash``: of the last
     valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. ``matches_task``: the trail
-    agrees with the task as it is, and has the digests of its message, output and completion. ``next_cursor``: of a
-    trail of more than 10,000 entries, to go on with; what ``matches_task`` says counts with the last answer."""
+    agrees with the task as it is, and has the digests of its message, output, completion and questions.
+    ``not_covered``: ids of questions of an earlier release. Their kind, end, tool, arguments, outcome and last decider
+    are compared; their texts, addressees and answers have no digest. ``next_cursor``: continue with it; a trail has one
+    after each 10,000 entries, and if the task changed meanwhile. ``matches_task`` counts in the last answer."""
 
     task_id: str
     intact: bool
@@ -23,6 +25,7 @@ class TrailVerdict(TypedDict):
     problem: str | None
     head_hash: str | None
     matches_task: bool
+    not_covered: list[str]
     next_cursor: str | None
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from baton.domain.settings.tracker_settings import MAX_DATABASE, MAX_WORD, MAX_WORDS
+from baton.domain.settings.tracker_settings import MAX_DATABASE, MAX_RIGHTS, MAX_WORD, MAX_WORDS
 from rest import models
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORD)]
 Words = Annotated[tuple[Word, ...], models.few(MAX_WORDS)]
+UserId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+TrackerRights = Annotated[
+    dict[UserId, Literal["reader", "member", "approver"]],
+    Field(max_length=MAX_RIGHTS, json_schema_extra={"additionalProperties": False}),
+]
 
 
 class PropertyNames(models.Part):
@@ -48,7 +53,9 @@ class PriorityWords(models.Part):
 
 class TrackerRequest(models.Part):
     """Fields left out keep their value. ``database``: the id or URL of a Notion database or data source.
-    ``closed_statuses``, ``cancelled_statuses``: the statuses with which a person ends a task."""
+    ``closed_statuses``, ``cancelled_statuses``: the statuses with which a person ends a task. ``rights``: the right of
+    each person who acts in Notion, by their id there; a person without one is an `approver`. The map replaces the
+    earlier one."""
 
     database: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DATABASE)] = ""
     properties: PropertyNames = PropertyNames()
@@ -56,3 +63,4 @@ class TrackerRequest(models.Part):
     priorities: PriorityWords = PriorityWords()
     closed_statuses: Words = ()
     cancelled_statuses: Words = ()
+    rights: TrackerRights = {}  # noqa: RUF012 - pydantic copies

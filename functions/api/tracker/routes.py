@@ -9,6 +9,7 @@ from pydantic import StringConstraints
 
 from api.tracker import requests, views
 from baton.domain import times
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
@@ -43,7 +44,7 @@ class RetryRequest(models.Body):
     "/tracker/token",
     body=models.strict(TrackerToken),
     answers={204: None},
-    only=routing.human("set the tracker's token"),
+    only=routing.human(Deed.SET_TRACKER_TOKEN),
 )
 def put_tracker_token(deps: Deps, call: routing.Call[TrackerToken, None]) -> answers.Answer:
     """Give Baton its Notion token. It is never shown again."""
@@ -63,6 +64,7 @@ def get_tracker_health(deps: Deps, call: routing.Call[None, None]) -> answers.An
     answers={200: views.TrackerCheck},
     only=routing.not_agent("check the tracker"),
     is_idempotent=False,
+    deed=Deed.RETRY_PAGES,
 )
 def check_the_tracker(deps: Deps, call: routing.Call[CheckRequest, None]) -> answers.Answer:
     """All problems of the tracker's database, with a remedy each. Changes nothing."""
@@ -76,6 +78,7 @@ def check_the_tracker(deps: Deps, call: routing.Call[CheckRequest, None]) -> ans
     answers={200: views.RetriedView},
     only=routing.not_agent("retry the tracker"),
     refusals=(404,),
+    deed=Deed.RETRY_PAGES,
 )
 def retry_the_tracker(deps: Deps, call: routing.Call[RetryRequest, None]) -> answers.Answer:
     """Retry now: all pages that were given up, or one task's page."""
@@ -86,7 +89,7 @@ def retry_the_tracker(deps: Deps, call: routing.Call[RetryRequest, None]) -> ans
     "/tracker/import",
     body=models.strict(models.NoFields),
     answers={200: views.ImportedView},
-    only=routing.human("import the tracker's handoffs"),
+    only=routing.human(Deed.IMPORT_TRACKER),
 )
 def import_from_the_tracker(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
     """Create tasks for the window's handoffs that exist only in the tracker.
@@ -106,7 +109,7 @@ def _has_time(deps: Deps) -> Callable[[], bool]:
     "/tracker/webhook",
     body=models.strict(models.NoFields),
     answers={201: views.OpenedWebhook},
-    only=routing.human("open the webhook's handshake"),
+    only=routing.human(Deed.OPEN_WEBHOOK),
     is_idempotent=False,
 )
 def open_a_webhook(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
@@ -119,14 +122,14 @@ def open_a_webhook(deps: Deps, call: routing.Call[models.NoFields, None]) -> ans
 
 
 @routes.get(
-    "/tracker/webhook", answers={200: views.WebhookView}, only=routing.human("look at the webhook"), refusals=(404,)
+    "/tracker/webhook", answers={200: views.WebhookView}, only=routing.human(Deed.LOOK_AT_WEBHOOK), refusals=(404,)
 )
 def get_webhook(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
     return answers.ok(views.webhook_view(webhook_of(deps, call.by), deps.clock.now()))
 
 
-@routes.delete("/tracker/webhook", answers={204: None}, only=routing.human("remove the webhook"), refusals=(404,))
+@routes.delete("/tracker/webhook", answers={204: None}, only=routing.human(Deed.REMOVE_WEBHOOK), refusals=(404,))
 def delete_webhook(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Take the webhook down: its address is unknown from the next delivery on."""
     remove_webhook(deps, call.by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -55,12 +55,15 @@ class PriorityWordsView(TypedDict):
 
 
 class TrackerSettingsView(TypedDict):
+    """``rights``: of people who act in the tracker; left out for callers that may not see them."""
+
     database: str
     properties: PropertyNamesView
     statuses: StatusWordsView
     priorities: PriorityWordsView
     closed_statuses: list[str]
     cancelled_statuses: list[str]
+    rights: NotRequired[dict[str, Literal["reader", "member", "approver"]]]
 
 
 class DeadPage(TypedDict):

@@ -21,6 +21,8 @@ STEPS = {
     "claim_over": "this claim has ended; call claim_next without that request_id",
     "already_claimed": "another worker has it; claim_next gets you other work",
     "not_claimable": "it can't be taken now; claim_next gets you what can; get_task shows its state",
+    "approval_needed": "people have to approve this task first: tell them, if you can; claim_next gets you other work; "
+    "call it with this task_id again once get_task shows that nothing holds the task from your agent",
     "at_capacity": "finish what you hold, then call claim_next",
     "task_ended": "it has ended; get_task shows how",
     "criteria_unreported": "call complete again with a report in criteria for each of them, by its exact text",

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain import times
-from baton.domain.handoffs.workflow import Checkpoint
+from baton.domain.access.principal import Principal
+from baton.domain.handoffs.workflow import Checkpoint, RunState
 from baton.domain.memory.snapshot import ClaimMemory
 from baton.domain.memory.taken_along import SNAPSHOT
 from baton.domain.tasks.task import Claim
@@ -35,24 +36,44 @@ class BroughtResult(TypedDict):
 
 
 class CheckpointState(TypedDict):
-    """A saved state to continue from."""
+    """A saved state to continue from. ``by``: the principal that saved it."""
 
     checkpoint_id: str
     step_name: str
     state: dict[str, Any]
     at: str
+    by: str
+
+
+class SavedRunState(TypedDict):
+    """``by``, ``agent``, ``fence``: of the claim that saved it."""
+
+    by: str
+    agent: str
+    fence: int
+    at: str
+
+
+class RunStateView(SavedRunState):
+    """The saved state of a framework's run. ``state`` and ``signature`` are null unless the claimer is the agent and
+    the principal that saved it."""
+
+    state: str | None
+    signature: str | None
 
 
 class ClaimAnswer(TypedDict):
     """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are the branches'
     ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
-    ``checkpoint``: the latest one. ``memory``: null unless the handoff has a snapshot, or the request asked for
-    ``auto_memories``."""
+    ``claimed_by``: the principal that claimed. ``checkpoint``: the latest one. ``run_state``: the saved state of a
+    framework's run; null if none was saved. ``memory``: null unless the handoff has a snapshot, or the request asked
+    for ``auto_memories``."""
 
     task: task_views.TaskView
     body: dict[str, Any]
     claim_id: str
     fence: int
+    claimed_by: str
     expires_at: str
     lease_seconds: int
     recoveries: list[task_views.RecoveryView]
@@ -61,6 +82,7 @@ class ClaimAnswer(TypedDict):
     interaction_id: str | None
     answers: list[dict[str, Any]]
     checkpoint: CheckpointState | None
+    run_state: RunStateView | None
     memory: ClaimMemoryView | None
 
 
@@ -73,16 +95,17 @@ class Beat(TypedDict):
 _CHECKPOINT = ViewShape(CheckpointState, Checkpoint, "checkpoint_id")
 
 
-def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
+def claim_answer(deps: Deps, by: Principal, claimed: Claimed) -> ClaimAnswer:
     details, claim = claimed.details, claimed.details.task.claim
     if claim is None:
         raise ValueError("a claim's answer needs a claimed task")
     resume_payload = details.resume_payload or {}
     return {
-        "task": task_views.task_view(deps, details),
+        "task": task_views.task_view(deps, by, details),
         "body": _body(details.body or {}, claimed.memory),
         "claim_id": claimed.claim_id,
         "fence": claim.fence,
+        "claimed_by": claim.principal,
         "expires_at": times.rfc3339(claim.expires_at),
         "lease_seconds": claim.lease_seconds,
         "recoveries": task_views.recovery_views(details.recoveries),
@@ -91,6 +114,7 @@ def claim_answer(deps: Deps, claimed: Claimed) -> ClaimAnswer:
         "interaction_id": resume_payload.get("interaction_id"),
         "answers": resume_payload.get("answers", []),
         "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
+        "run_state": None if details.run_state is None else _run_state(details.run_state, claim),
         "memory": None if claimed.memory is None else claim_memory_view(claimed.memory),
     }
 
@@ -103,6 +127,16 @@ def _body(body: dict[str, Any], memory: ClaimMemory | None) -> dict[str, Any]:
 
 def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:
     return _CHECKPOINT(checkpoint, checkpoint_id=checkpoint.id)
+
+
+def saved_run_state(saved: RunState) -> SavedRunState:
+    return {"by": saved.by, "agent": saved.agent, "fence": saved.fence, "at": times.rfc3339(saved.at)}
+
+
+def _run_state(saved: RunState, claim: Claim) -> RunStateView:
+    is_own = saved.is_of(claim)
+    content = (saved.state, saved.signature) if is_own else (None, None)
+    return {**saved_run_state(saved), "state": content[0], "signature": content[1]}
 
 
 def beat(claim: Claim) -> Beat:

@@ -9,14 +9,18 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from baton.domain import times
-from baton.domain.questions.approval import PendingApproval
+from baton.domain.access.principal import Principal
+from baton.domain.questions.approval import Need, TaskApproval
+from baton.domain.questions.approvers import Approvers
+from baton.domain.rights.read_rights import may_see_rules
 from baton.domain.runs.transcript import Usage
 from baton.domain.tasks.task import Branch, Claim, Kind, Recovery, Task, Wait
 from baton.domain.tracker.page_sync import PageSync
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
+from baton.steps.questions.handoff_rules import givers_for, groups_of, held_from
 from rest import pages
-from rest.shape import ViewShape
+from rest.shape import ViewShape, json_form
 from rest.tasks import outcome_views
 
 StateName = Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
@@ -85,19 +89,43 @@ class GivenView(TypedDict):
     use: str
 
 
-class NeededApproval(TypedDict):
-    """Who has to approve. ``people``, ``group``, ``wider``: who may; without any of them any human but ``never``.
-    ``needed``: how many; ``given``: who has."""
+class RuleView(TypedDict):
+    """The requirement of one rule. ``people``, ``group``, ``wider``: the people that may approve; without any of them
+    any human but ``never``. ``needed``: how many of them."""
 
     people: list[str]
     group: str | None
     wider: str | None
     needed: int
     never: list[str]
-    given: list[GivenView]
     remind_at: str | None
     then_group: str | None
     then_at: str | None
+
+
+class NeededApproval(RuleView):
+    """The requirements of approval rules before the task is approved. ``further``: those of the second and later rules,
+    all of which have to be met. ``given``: who has approved; one approval counts for every rule that names its
+    giver."""
+
+    further: list[RuleView]
+    given: list[GivenView]
+
+
+class HeldView(TypedDict):
+    """A rule that holds a ready task back from agents that would take it. ``agents``: the first 20 of them.
+    ``agent``: the first one. ``agent_count``: the number of all. ``people``, ``group``: who may approve it for these
+    agents, with POST /tasks/{id}/approve; without both any human but ``never``. ``needed``: how many of them;
+    ``given``: those of them who have approved."""
+
+    agent: str
+    agents: list[str]
+    agent_count: int
+    people: list[str]
+    group: str | None
+    needed: int
+    never: list[str]
+    given: list[str]
 
 
 class ListedTask(TypedDict):
@@ -105,9 +133,11 @@ class ListedTask(TypedDict):
     ``source_agent``: a slug, or the principal if it is no agent (``human:alice``). ``created_by``: the principal that
     asked for it, as a service does for an agent. ``tracker``: null if the task was created while there was no tracker.
     ``digest``: of what it asks for, as a human who decides sends it back; null for a task of an earlier release.
-    ``approval``: what a rule of the settings asks for; null: any human's. ``labels``: the handoff's first ones, as
-    ``name=value``, at most 256 bytes of them; none of a task of an earlier release. ``join_parent``: the task that
-    waits for this one's branch; ``successors``: the tasks that continue it; ``retry_of``: the task that it retries."""
+    ``approval``: the requirements of the settings' rules; null: any human's approval. ``held``: the rules that hold
+    this ready task back from an agent; other agents may claim it. Agents, and services without `act_as`, see neither:
+    null and empty. ``labels``: the handoff's first ones, as ``name=value``, at most 256 bytes of them; none of a task
+    of an earlier release. ``join_parent``: the task that waits for this one's branch; ``successors``: the tasks that
+    continue it; ``retry_of``: the task that it retries."""
 
     id: str
     kind: KindName
@@ -142,6 +172,7 @@ class ListedTask(TypedDict):
     depth: int
     flags: list[str]
     approval: NeededApproval | None
+    held: list[HeldView]
     wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
@@ -202,8 +233,12 @@ class AwaitedTask(TaskView):
     timed_out: bool
 
 
+# The most agents that one requirement of a held task names.
+AGENTS_NAMED = 20
 TaskPage = pages.of("TaskPage", ListedTask)
-_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url approval labels")
+_LISTED = ViewShape(ListedTask, Task, "kind updated_at version wait claim tracker url approval held labels")
+_RULE = ViewShape(RuleView, Need, "people group wider needed never")
+_HELD = ViewShape(HeldView, Approvers, "agent agents agent_count given")
 _WAIT = ViewShape(WaitView, Wait, "for policy branches")
 _BRANCH = ViewShape(BranchView, Branch)
 _RECOVERY = ViewShape(RecoveryView, Recovery)
@@ -211,22 +246,40 @@ claim_view = ViewShape(ClaimView, Claim)
 usage_view = ViewShape(UsageView, Usage)
 
 
-def approval_view(approval: PendingApproval) -> NeededApproval:
-    rule = approval.approvers
-    return {
-        "people": list(rule.people),
-        "group": rule.group,
-        "wider": rule.wider,
-        "needed": rule.needed,
-        "never": list(rule.never),
-        "given": [{"by": each.by, "use": each.what.partition(" ")[0]} for each in approval.given],
-        "remind_at": None if approval.remind_at is None else times.rfc3339(approval.remind_at),
-        "then_group": approval.then_group,
-        "then_at": None if approval.then_at is None else times.rfc3339(approval.then_at),
-    }
+def approval_view(approval: TaskApproval) -> NeededApproval:
+    first, *further = map(_rule_view, approval.needs)
+    given: list[GivenView] = [{"by": each.by, "use": each.what.partition(" ")[0]} for each in approval.given]
+    return {**first, "further": further, "given": given}
 
 
-def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
+def _rule_view(need: Need) -> RuleView:
+    return _RULE(need, **_approvers(need.approvers))
+
+
+def _approvers(approvers: Approvers) -> dict[str, Any]:
+    names = ("people", "group", "wider", "needed", "never")
+    return {name: json_form(getattr(approvers, name)) for name in names}
+
+
+def held_view(deps: Deps, by: Principal, task: Task) -> list[HeldView]:
+    """Returns each requirement once, whatever the number of its agents is. Reads like ``held_from``."""
+    held = held_from(deps, task)
+    if not held or not may_see_rules(by):
+        return []
+    groups = groups_of(deps, task)
+    same: dict[tuple[Approvers, tuple[str, ...]], list[str]] = {}
+    for slug, approvers in held.items():
+        givers = givers_for(deps, task, slug)
+        for each in approvers:
+            given = tuple(sorted(name for name in givers if each.counts(name, groups)))
+            same.setdefault((each, given), []).append(slug)
+    return [
+        _HELD(each, agent=slugs[0], agents=slugs[:AGENTS_NAMED], agent_count=len(slugs), given=list(given))
+        for (each, given), slugs in same.items()
+    ]
+
+
+def listed_task(deps: Deps, by: Principal, details: TaskDetails) -> ListedTask:
     task, row = details.task, details.page_sync
     return _LISTED(
         task,
@@ -237,45 +290,46 @@ def listed_task(deps: Deps, details: TaskDetails) -> ListedTask:
         wait=wait_view(task.wait) if task.wait else None,
         claim=claim_view(task.claim) if task.claim else None,
         tracker=tracker_view(row) if row else None,
-        approval=approval_view(task.approval) if task.approval else None,
+        approval=approval_view(task.approval) if task.approval and may_see_rules(by) else None,
+        held=held_view(deps, by, task),
         url=deps.task_url(task.id),
     )
 
 
-def changed_task(deps: Deps, details: TaskDetails) -> ChangedTask:
+def changed_task(deps: Deps, by: Principal, details: TaskDetails) -> ChangedTask:
     """Returns the task with its output and failure. A task that ended as done shows no failure of an earlier
     attempt."""
     failure: Any = None if details.task.is_done else details.why
-    return {**listed_task(deps, details), "output": details.output, "failure": failure}
+    return {**listed_task(deps, by, details), "output": details.output, "failure": failure}
 
 
-def completed_task(deps: Deps, details: TaskDetails) -> CompletedTask:
+def completed_task(deps: Deps, by: Principal, details: TaskDetails) -> CompletedTask:
     completion: Any = details.completion
     return {
-        **changed_task(deps, details),
+        **changed_task(deps, by, details),
         "completion_id": completion["completion_id"],
         "completion": completion,
     }
 
 
-def failed_task(deps: Deps, details: TaskDetails) -> FailedTask:
+def failed_task(deps: Deps, by: Principal, details: TaskDetails) -> FailedTask:
     record: Any = details.failure
     return {
-        **changed_task(deps, details),
+        **changed_task(deps, by, details),
         "failure_id": record["failure_id"],
         "checkpoint_id": record["checkpoint_id"],
         "rollback": record.get("rollback"),
     }
 
 
-def task_view(deps: Deps, details: TaskDetails) -> TaskView:
-    return {**changed_task(deps, details), "recoveries": recovery_views(details.recoveries)}
+def task_view(deps: Deps, by: Principal, details: TaskDetails) -> TaskView:
+    return {**changed_task(deps, by, details), "recoveries": recovery_views(details.recoveries)}
 
 
-def whole_task(deps: Deps, details: TaskDetails, usage: Usage) -> WholeTask:
+def whole_task(deps: Deps, by: Principal, details: TaskDetails, usage: Usage) -> WholeTask:
     body = details.body or {}
     return {
-        **task_view(deps, details),
+        **task_view(deps, by, details),
         "input": body.get("input"),
         "context": body.get("context"),
         "usage": usage_view(usage),

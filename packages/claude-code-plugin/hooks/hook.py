@@ -66,9 +66,9 @@ def complete(event: Any) -> None:
     ]
     if bare:
         raise Stop(
-            f"There is no evidence for: {'; '.join(bare)}. next: run or open what shows it, and say in evidence which "
-            "command it was and what it printed, or which file and line; or report it with met false. The agent "
-            "baton-reviewer checks each criterion."
+            f"There is no evidence for: {', '.join(map(json.dumps, bare))}. next: run or open what shows it, and say "
+            "in evidence which command it was and what it printed, or which file and line; or report it with met "
+            "false. The agent baton-reviewer checks each criterion."
         )
 
 

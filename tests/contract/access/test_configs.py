@@ -14,7 +14,8 @@ from baton.domain.access.principal import PrincipalKind
 from baton.domain.access.token import credentials_from
 from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.import_agents import import_agents
 from baton.services.agents.register_agent import register_agent
 from baton.services.claims.claim_task import claim_next
@@ -34,7 +35,7 @@ def versions(rig: Rig, workspace: str = WORKSPACE) -> list[int]:
 
 
 def revoke(rig: Rig) -> object:
-    token, _ = issue_token(rig.other().deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob"))
+    token, _ = issue_token(rig.other().deps, human(), TokenRequest(kind=PrincipalKind.SERVICE, subject="bob"))
     return revoke_token(rig.other().deps, human(), token.id)
 
 
@@ -43,6 +44,9 @@ RAISES: dict[str, Callable[[Rig], object]] = {
     "switched off": lambda rig: register_agent(rig.other().deps, human(), "auditor", {"active": False}),
     "an import": lambda rig: import_agents(rig.other().deps, human(), {"auditor": {"accepts": ("code",)}}),
     "settings": lambda rig: change_settings(rig.other().deps, human(), {"escalation_cap": 3}),
+    "a human's token": lambda rig: issue_token(
+        rig.other().deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob")
+    ),
     "a revocation": revoke,
 }
 

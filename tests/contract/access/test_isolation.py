@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.access.session import OpenSessions
 from baton.domain.agents.liveness import MARKED_EVERY
 from baton.domain.alerts.alert import AlertState
@@ -26,6 +27,7 @@ from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task_items import Note
 from baton.domain.tasks.watch import Watch
 from baton.domain.tracker.page_sync import PageLink, Sync
+from baton.ports.access import Recorded
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.store import Store
 from baton.ports.writes import FinishJob, Insert, OpenEscalation, Put, Require, Save, SaveResponse, UnderClaim
@@ -34,11 +36,13 @@ from support.values.changes import claimed, new, queued, stored, then, with_outp
 from support.values.records import (
     PAGE_ID,
     a_board_entry,
+    a_change,
     a_changed_board_entry,
     a_circuit,
     a_page_sync,
     a_route,
     a_session,
+    a_token,
     a_webhook,
     add_alert,
     add_board_entries,
@@ -75,6 +79,11 @@ def fill(store: Store, workspace: str) -> None:
     store.contacts.mark_contact(workspace, "auditor", NOON, MARKED_EVERY)
     store.settings.save_settings(workspace, Settings(escalation_cap=9, version=1), human(workspace), NOON)
     add_token(store, len(workspace), workspace)
+    bob = a_token(60 + len(workspace), workspace=workspace, kind=PrincipalKind.HUMAN, subject="bob")
+    people = store.tokens.people(workspace)
+    record = Recorded((a_change(workspace=workspace),), people=people.saved(people.named("bob").with_token(bob), NOON))
+    store.tokens.add_token(bob, None, record)
+    store.commit(workspace, Save(a_change(2, workspace=workspace).waiting("alert_1")))
     session = a_session(40 + len(workspace), len(workspace), workspace)
     store.sessions.add_session(session, OpenSessions(workspace, "bob").and_one(session.id))
     add_alert(store, 1, workspace, task_id="task_1")
@@ -122,6 +131,7 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     "open work": lambda store, w: list(store.queues.open_work(w, NOON)),
     "what was brought": lambda store, w: store.tasks.read(w, "task_5").resume_payload,
     "latest checkpoint": lambda store, w: store.tasks.read(w, "task_1").checkpoint,
+    "run state": lambda store, w: store.tasks.read(w, "task_1").run_state,
     "checkpoints": lambda store, w: store.workflows.checkpoints(w, "wf_1", 10, None),
     "completion": lambda store, w: store.tasks.outcomes(w, ["task_7"]),
     "tasks": lambda store, w: store.tasks.many(w, ["task_1", "task_2"]),
@@ -150,6 +160,12 @@ READINGS: dict[str, Callable[[Store, str], Any]] = {
     ),
     "review": lambda store, w: store.escalations.review(w, "review_01"),
     "reviews": lambda store, w: store.escalations.reviews(w, 10, None),
+    "change": lambda store, w: store.changes.change(w, "chg_01"),
+    "changes": lambda store, w: store.changes.newest(w, 10, None),
+    "waiting changes": lambda store, w: store.changes.waiting(w),
+    "version of settings": lambda store, w: store.settings.version(w, 1),
+    "people": lambda store, w: store.tokens.people(w).persons.keys() and store.tokens.people(w).named("bob").held,
+    "person": lambda store, w: store.tokens.person(w, "bob").held,
     "roster": lambda store, w: store.agents.roster(w),
     "agent": lambda store, w: store.agents.agent(w, "auditor"),
     "last contact": lambda store, w: store.contacts.last_contact(w, "auditor"),

@@ -14,6 +14,7 @@ from baton.domain.errors import Conflict, KeyTaken, Unknown
 from baton.domain.guardrails.guardrails import Guardrails
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.settings.settings import AgentsRead, Settings
+from baton.ports.access import Recorded
 from baton.ports.store import Store
 from support.clock import NOON
 from support.values.changes import stored
@@ -145,13 +146,13 @@ def test_settings_that_were_never_set_have_no_second_version(store: Store) -> No
 
 def test_settings_and_the_circuit_of_their_tracker_are_saved_together_or_not_at_all(store: Store) -> None:
     circuit = store.tracker.circuit(WORKSPACE).closed(NOON)
-    store.settings.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON, circuit)
+    store.settings.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON, Recorded(circuit=circuit))
     assert store.tracker.circuit(WORKSPACE) == circuit
     second, later = replace(EVERY_SETTING, version=2), circuit.waking(None)
     with pytest.raises(Conflict):
-        store.settings.save_settings(WORKSPACE, second, human(), NOON, circuit)
+        store.settings.save_settings(WORKSPACE, second, human(), NOON, Recorded(circuit=circuit))
     with pytest.raises(Conflict):
-        store.settings.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON, later)
+        store.settings.save_settings(WORKSPACE, EVERY_SETTING, human(), NOON, Recorded(circuit=later))
     assert (store.settings.of(WORKSPACE), store.tracker.circuit(WORKSPACE)) == (EVERY_SETTING, circuit)
 
 

@@ -41,6 +41,8 @@ FULL = a_tool(
     created_at=NOON - MS,
     updated_at=NOON + MS,
     target_version=7,
+    approval_given_by="human:ada",
+    approval_given_at=NOON,
 )
 # Of its one kind, and of its first version.
 ALIKE = {"type"}

@@ -25,7 +25,7 @@ from baton.domain.ids import handoff_id_of, sortable_id, workflow_id_of
 from baton.domain.memory.entry import SNAPSHOT_TYPES, DecisionStatus, Entry, EntryChange, EntryEvent, EntryType
 from baton.domain.memory.scope import line_of
 from baton.domain.priority import Priority
-from baton.domain.questions.approval import Given, PendingApproval
+from baton.domain.questions.approval import Given, Need, ReadyApproval, TaskApproval
 from baton.domain.questions.approvers import Approvers
 from baton.domain.questions.question import MAX_OPEN
 from baton.domain.task_state import State
@@ -90,8 +90,8 @@ waits = st.builds(
     questions=st.lists(ids, max_size=3).map(tuple),
     until=st.none() | moments,
 )
-approvals = st.builds(
-    PendingApproval,
+needs = st.builds(
+    Need,
     approvers=st.builds(
         Approvers,
         people=st.lists(slugs, max_size=3).map(tuple),
@@ -100,14 +100,19 @@ approvals = st.builds(
         needed=st.integers(1, 5),
         never=st.lists(texts, max_size=2).map(tuple),
     ),
-    given=st.lists(st.builds(Given, slugs, texts), max_size=3).map(tuple),
     remind_at=st.none() | moments,
     then_group=st.none() | slugs,
     then_at=st.none() | moments,
 )
+approvals = st.builds(
+    TaskApproval,
+    needs=st.lists(needs, min_size=1, max_size=3).map(tuple),
+    given=st.lists(st.builds(Given, slugs, texts), max_size=3).map(tuple),
+)
 OF_FORM: dict[Form, st.SearchStrategy[Any]] = {
     Form.TEXT: texts,
     Form.TEXTS: st.lists(texts, max_size=5).map(tuple),
+    Form.READY_APPROVALS: st.lists(st.builds(ReadyApproval, slugs, st.none() | moments), max_size=3).map(tuple),
     Form.NUMBER: counts,
     Form.TRUTH: st.booleans(),
     Form.TIME: moments,

@@ -225,7 +225,7 @@ def test_a_page_that_a_person_closed_takes_no_transaction_that_is_refused(
     world.notion.edit(world.page(task_id).id, status=status)
     calls, asked, _ = world.spent(lambda: world.sent(task_id))
     held = ["get_item", "get_item", "query", "put_item"]
-    ended = ["get_item", "put_item", "get_item", "query"]
+    ended = ["get_item", "get_item", "put_item", "get_item", "query"]  # the person's right is in the settings
     # Its end's event shows that the task ended on this page, so that the person's status stays.
     assert calls == [*held, *ended, "put_item", "query"]
     assert asked == ["GET pages", "GET users"]

@@ -41,12 +41,14 @@ from frameworks.scenes.langgraph_parts import (
 )
 from frameworks.scenes.langgraph_waits import (
     approval,
+    forged,
     other_process,
     question,
     repeats,
     several_at_once,
     three,
     waits_for_colleague,
+    whole_call,
 )
 
 CANNOT: dict[str, str] = {}
@@ -151,6 +153,7 @@ SCENES = {
     "claimed_task": claimed_task,
     "waits_for_colleague": waits_for_colleague,
     "approval": approval,
+    "whole_call": whole_call,
     "question": question,
     "several_at_once": several_at_once,
     "other_process": other_process,
@@ -158,6 +161,7 @@ SCENES = {
     "lost_claim": lost_claim,
     "repeats": repeats,
     "killed": killed,
+    "forged": forged,
     "memory": remembers,
     "streaming": streaming,
     "hostile_model": hostile_model,

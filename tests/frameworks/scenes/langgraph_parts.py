@@ -19,7 +19,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph.message import add_messages
 
 from baton_client import Run, operations
-from baton_client.briefing import as_data
+from baton_client.texts import as_data
 from baton_langgraph import ask_people, colleague, gated, run_claimed
 from frameworks import scene
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -86,6 +87,23 @@ def approval() -> None:
     assert ended(task_id) == "ship!: refused by a person: It is Friday"
 
 
+def forged() -> None:
+    for how in scene.FORGED_WAYS:
+        task_id = begun()
+        make = agent_of(asks(("ship", {"version": "1.2"})), told)
+        once(make)
+        waits(task_id)
+        scene.decide(task_id, {"ship": True})
+        scene.forge(task_id, how)
+        once(make)
+        if how == "checkpoint":
+            assert DONE == ["shipped 1.2"], DONE
+            assert ended(task_id) == "ship: shipped 1.2"
+        else:
+            assert DONE == [], (how, DONE)
+            scene.must_be_refused(task_id)
+
+
 def question() -> None:
     task_id = begun()
     make = agent_of(asks(("ask_people", {"question": "Which branch?", "options": ["main", "next"]})), told)
@@ -100,6 +118,31 @@ def question() -> None:
     scene.decide(task_id, {"Is it good?": "very"})
     once(lambda _run: own.compile())
     assert ended(task_id)["verdict"] == "very"
+
+
+def whole_call() -> None:
+    """People see the whole value of an interrupt of the program's own, or nobody is asked."""
+    for note, is_asked in (("x" * 1_900, True), ("x" * 2_000, False)):
+        make = interrupting({"note": note, "to": "mallory"})
+        task_id = begun()
+        once(make)
+        if is_asked:
+            (question,) = scene.questions(task_id)
+            assert "mallory" in question["text"], question["text"][-100:]
+            scene.decide(task_id, {question["text"]: "yes"})
+            once(make)
+        verdict = ended(task_id)["verdict"]
+        assert verdict == "yes" if is_asked else "2000" in verdict, verdict
+        assert len(scene.questions(task_id)) == int(is_asked)
+
+
+def interrupting(value: Any) -> Callable[[Run], Any]:
+    def ask(_state: Own) -> Own:
+        return {"verdict": interrupt(value)}
+
+    graph: Any = StateGraph(Own)
+    graph.add_node("ask", ask).add_edge(START, "ask")
+    return lambda _run: graph.compile()
 
 
 THREE = (

@@ -24,6 +24,7 @@ from frameworks.scenes.openai_agents_deaths import (
     other_process,
     work_forever,
 )
+from frameworks.scenes.openai_agents_kinds import whole_call
 from frameworks.scenes.openai_agents_outward import ask_other, colleague_of_a_program, remembers, serve_one
 from frameworks.scenes.openai_agents_parts import (
     SHIP,
@@ -38,7 +39,14 @@ from frameworks.scenes.openai_agents_parts import (
     tester,
     thinking,
 )
-from frameworks.scenes.openai_agents_waits import approval, question, repeats, several_at_once, waits_for_colleague
+from frameworks.scenes.openai_agents_waits import (
+    approval,
+    forged,
+    question,
+    repeats,
+    several_at_once,
+    waits_for_colleague,
+)
 
 CANNOT: dict[str, str] = {}
 
@@ -145,6 +153,7 @@ SCENES = {
     "claimed_task": played(claimed_task),
     "waits_for_colleague": played(waits_for_colleague),
     "approval": played(approval),
+    "whole_call": played(whole_call),
     "question": played(question),
     "several_at_once": played(several_at_once),
     "other_process": other_process,
@@ -152,6 +161,7 @@ SCENES = {
     "lost_claim": played(lost_claim),
     "repeats": played(repeats),
     "killed": killed,
+    "forged": played(forged),
     "memory": played(remembers),
     "streaming": played(streaming),
     "hostile_model": played(hostile_model),

@@ -59,6 +59,23 @@ async def approval() -> None:
             assert task_of(task_id)["state"] == "done"
 
 
+async def forged() -> None:
+    for tool, name in (("gated", "ship"), ("native", "deploy")):
+        for how in scene.FORGED_WAYS:
+            effects, task_id = Effects(), begun()
+            make = getattr(effects, tool)
+            await claimed(of(ScriptedModel([[calls(name, {"version": "1.2"}, call_id="c1")]]), make))
+            scene.decide(task_id, {name: True})
+            scene.forge(task_id, how)
+            await claimed(of(ScriptedModel([[says("done")]]), make))
+            if how == "checkpoint":
+                assert effects.done == ["1.2"], effects.done
+                assert task_of(task_id)["state"] == "done"
+            else:
+                assert effects.done == [], (tool, how, effects.done)
+                scene.must_be_refused(task_id)
+
+
 async def question() -> None:
     for options, answer in ((["main", "next"], "next"), ([], "whatever is newest")):
         task_id = begun()

@@ -31,11 +31,13 @@ from frameworks.scenes.pydantic_ai_parts import (
 from frameworks.scenes.pydantic_ai_waits import (
     all_three_part,
     approval,
+    forged,
     other_process,
     question,
     repeats,
     several_at_once,
     waits_for_colleague,
+    whole_call,
 )
 
 CANNOT: dict[str, str] = {}
@@ -147,8 +149,10 @@ def hostile_model() -> None:
 
 SCENES = {
     "colleague": colleague_, "claimed_task": claimed_task, "waits_for_colleague": waits_for_colleague,
-    "approval": approval, "question": question, "several_at_once": several_at_once, "other_process": other_process,
-    "one_resumes": one_resumes, "lost_claim": lost_claim, "repeats": repeats, "killed": killed, "memory": memory_,
+    "approval": approval, "whole_call": whole_call,
+    "question": question, "several_at_once": several_at_once, "other_process": other_process,
+    "one_resumes": one_resumes, "lost_claim": lost_claim, "repeats": repeats, "killed": killed, "forged": forged,
+    "memory": memory_,
     "streaming": streaming, "hostile_model": hostile_model, "serve_one": serve_one, "ask_other": ask_other,
     "work_forever": work_forever, "all_three": all_three_part, "resume": resume_part, "dying": dying_part,
 }  # fmt: skip

@@ -133,7 +133,7 @@ def dying_part() -> None:
 
 
 def killed() -> None:
-    for at, expected in ((".tool", "Not done: an earlier attempt"), (".turn", "looked")):
+    for at, expected in ((".tool", "Not done now"), (".turn", "looked")):
         effects, task_id = effects_file(), asked(f"Dies in the {at}")
         if at == ".tool":
             assert start("dying", EFFECTS=str(effects), AT=at).wait() == 0

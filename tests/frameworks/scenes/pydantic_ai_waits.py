@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
-from pydantic_ai import Agent
+from pydantic_ai import Agent, ApprovalRequired, RunContext, Tool
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 
 from baton_client import AsyncRun, operations
@@ -48,6 +49,31 @@ def waits_for_colleague() -> None:
     assert made == [0, 1], "a fresh agent goes on"
 
 
+def forged() -> None:
+    shipped: list[str] = []
+
+    def ship(version: str) -> str:
+        """Ships a version."""
+        shipped.append(version)
+        return f"shipped {version}"
+
+    def make(run: AsyncRun) -> Agent[object, str]:
+        return Agent(scripted([("ship", {"version": "1"})], last("ship")), tools=[gated(run, ship)])
+
+    for how in scene.FORGED_WAYS:
+        task_id = asked()
+        served(make)
+        scene.decide(task_id, {"ship": True})
+        scene.forge(task_id, how)
+        served(make)
+        if how == "checkpoint":
+            assert shipped == ["1"], shipped
+            assert "shipped 1" in done(task_id)
+        else:
+            assert shipped == [], (how, shipped)
+            scene.must_be_refused(task_id)
+
+
 def approval() -> None:
     shipped: list[str] = []
 
@@ -70,6 +96,39 @@ def approval() -> None:
         served(make)
         assert shipped == expected, f"after {said!r}: {shipped}"
     assert "Not on Fridays" in done(task_id), "the model isn't told the reason"
+
+
+def whole_call() -> None:
+    """People see all arguments, of each of the framework's ways to ask for an approval."""
+    paid: list[str] = []
+
+    def pay(ctx: RunContext[object], note: str, to: str) -> str:
+        """Pays."""
+        if not ctx.tool_call_approved:
+            raise ApprovalRequired
+        paid.append(to)
+        return f"paid {to}"
+
+    ways: list[Any] = [
+        lambda run: [gated(run, pay)],
+        lambda _run: [Tool(pay, requires_approval=True)],
+        lambda _run: [Tool(pay)],
+    ]
+    for tools in ways:
+        paid.clear()
+        arguments = {"note": "x" * 3_000, "to": "mallory"}
+
+        def make(run: AsyncRun, tools: Any = tools, arguments: Any = arguments) -> Agent[object, str]:
+            return Agent(scripted([("pay", arguments)], last("pay")), tools=tools(run))
+
+        task_id = asked()
+        served(make)
+        (question,) = scene.questions(task_id)
+        assert (question["tool"], question["arguments"], paid) == ("pay", arguments, [])
+        scene.decide(task_id, {"pay": {**arguments, "to": "ada"}})
+        served(make)
+        assert paid == ["ada"], paid
+        assert "paid ada" in done(task_id)
 
 
 def question() -> None:

@@ -16,11 +16,13 @@ from frameworks.scenes.strands_outward import ask_other, colleague_outside, memo
 from frameworks.scenes.strands_parts import Scripted, Turn, does, effect_into, ended, handed, of
 from frameworks.scenes.strands_waits import (
     approval,
+    forged,
     other_process,
     question,
     repeats,
     several_at_once,
     waits_for_colleague,
+    whole_call,
 )
 
 CANNOT: dict[str, str] = {}
@@ -117,6 +119,7 @@ SCENES: dict[str, Callable[[], object]] = {
     "claimed_task": claimed_task,
     "waits_for_colleague": waits_for_colleague,
     "approval": approval,
+    "whole_call": whole_call,
     "question": question,
     "several_at_once": several_at_once,
     "other_process": other_process,
@@ -124,6 +127,7 @@ SCENES: dict[str, Callable[[], object]] = {
     "lost_claim": lost_claim,
     "repeats": repeats,
     "killed": killed,
+    "forged": forged,
     "memory": memories,
     "streaming": streaming,
     "hostile_model": hostile_model,

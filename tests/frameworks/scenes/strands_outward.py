@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from typing import Any
 
+from baton_client.texts import as_data
 from baton_strands import colleague, memory, outcome_of
 from frameworks import scene
 from frameworks.scenes.strands_parts import Scripted, does, ended, handed, meanwhile, of
@@ -26,11 +27,11 @@ def colleague_outside() -> None:
     with meanwhile(others), scene.agent("scout") as baton:
         said = page["release"](baton, model)
     assert said.strip() == "released"
-    assert model.told == [("success", '{"verdict": "good"}')], model.told
+    assert model.told == [("success", as_data("what it said", {"verdict": "good"}))], model.told
     slow = Scripted([("ask_writer", {"reason": "Write"})], [("outcome_of", {"task_id": "task_none"})], "later")
     with scene.agent("scout") as baton:
         of(slow, colleague(baton, "writer", "Writes", patience=0.2), outcome_of(baton))("Write the notes")
-    assert "hasn't ended yet" in slow.told[0][1], slow.told
+    assert "isn't done yet" in slow.told[0][1], slow.told
     assert slow.told[1][0] == "error", slow.told
 
 

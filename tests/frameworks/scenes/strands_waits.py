@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from strands import Agent, Snapshot, ToolContext, tool
 from strands.hooks import MessageAddedEvent
 
 from baton_client import Run, operations
+from baton_client.texts import as_data
 from baton_strands import ask_people, colleague, gated, memory
 from frameworks import scene
 from frameworks.scenes.strands_parts import (
@@ -47,7 +49,7 @@ def waits_for_colleague() -> None:
     assert ended(task_id).output == "released"
     assert len(agents) == 2
     assert isinstance(agents[1].model, Scripted)
-    assert agents[1].model.told == [("success", "all pass")], agents[1].model.told
+    assert agents[1].model.told == [("success", as_data("what it said", "all pass"))], agents[1].model.told
     assert isinstance(agents[0].model, Scripted)
     assert agents[0].model.heard[0][0] == agents[1].model.heard[0][0], "it goes on with another conversation"
 
@@ -71,9 +73,30 @@ def approval() -> None:
     keys = {key for _, key in done}
     assert len(keys) == 2, keys
     assert keys < {each["id"] for each in scene.questions(task_id)}, "an effect key isn't the question's id"
+    assert "A person changed the arguments" in models[-1].told[1][1], models[-1].told
     status, text = models[-1].told[-1]
     assert status == "error", text
     assert "not on Friday" in text, text
+
+
+def forged() -> None:
+    for how in scene.FORGED_WAYS:
+        done: list[Any] = []
+
+        def factory(run: Run, done: list[Any] = done) -> Agent:
+            return of(Scripted([("ship", {"version": "1.2"})], "shipped"), gated(run, effect_into(done)))
+
+        task_id = handed()
+        does(factory)
+        scene.decide(task_id, {"ship": True})
+        scene.forge(task_id, how)
+        does(factory)
+        if how == "checkpoint":
+            assert [version for version, _ in done] == ["1.2"], done
+            assert ended(task_id).output == "shipped"
+        else:
+            assert done == [], (how, done)
+            scene.must_be_refused(task_id)
 
 
 def question() -> None:
@@ -99,6 +122,40 @@ def question() -> None:
         does(factory)
     assert ended(task_id).output == "so be it"
     assert [text for _, text in models[-1].told] == ["next", "It is newer", "yes"], models[-1].told
+
+
+def whole_call() -> None:
+    """People see the whole text of an interrupt of the program's own, or nobody is asked."""
+    for note, is_asked in (("x" * 1_900, True), ("x" * 2_000, False)):
+        paid: list[Any] = []
+        models: list[Scripted] = []
+        factory = paying(note, paid, models)
+        task_id = handed()
+        does(factory)
+        if is_asked:
+            (question,) = scene.questions(task_id)
+            assert "mallory" in question["text"], question["text"][-100:]
+            scene.decide(task_id, {question["text"]: "yes"})
+            does(factory)
+        assert paid == (["mallory"] if is_asked else []), paid
+        assert is_asked or "2000" in models[-1].told[-1][1], models[-1].told
+        assert (len(scene.questions(task_id)), ended(task_id).output) == (int(is_asked), "so be it")
+
+
+def paying(note: str, paid: list[Any], models: list[Scripted]) -> Callable[[Run], Agent]:
+    @tool(context=True)
+    def pay(note: str, to: str, tool_context: ToolContext[Any]) -> str:
+        """Pays."""
+        said = tool_context.interrupt("pay", {"note": note, "to": to})
+        if said == "yes":
+            paid.append(to)
+        return str(said)
+
+    def factory(_run: Run) -> Agent:
+        models.append(Scripted([("pay", {"note": note, "to": "mallory"})], "so be it"))
+        return of(models[-1], pay)
+
+    return factory
 
 
 def several_at_once() -> None:
@@ -132,7 +189,7 @@ def several_at_once() -> None:
     assert ended(task_id).output == "all of it"
     assert len(done) == len(looks) == 1, (done, looks)
     told = sorted(text for _, text in models[-1].told)
-    assert told == ["all pass", "looked", "main", "shipped 1.2"], told
+    assert told == sorted([as_data("what it said", "all pass"), "looked", "main", "shipped 1.2"]), told
 
 
 def other_process() -> None:

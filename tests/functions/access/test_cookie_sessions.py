@@ -4,61 +4,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from http.cookies import SimpleCookie
-from typing import Any
 
 import pytest
 
 from baton.domain.access.session import COOKIE_SESSION_SECONDS, LONGEST_SESSION_SECONDS
-from support.gateway import Gateway, Reply, gateway_event, route_of
+from support.gateway import Gateway, gateway_event, route_of
 from support.models.expected import EXPECTED
 from support.values.bodies import QUERIES
 from support.values.tokens import bearer
+from support.worlds.cookie_browser import PAGE, Browser
 from support.worlds.operations import WITH_TOKEN, Operation
 from support.worlds.populated_workspace import populated_workspace
 from support.worlds.world import World, agent, human
 
 ALICE, BOB = human(), human(name="bob")
-PAGE = {"sec-fetch-site": "same-origin"}
-
-
-@dataclass
-class Browser:
-    """What a browser sends for a page of the console. ``in_headers``: the front door leaves cookies in the headers."""
-
-    gateway: Gateway
-    in_headers: bool = False
-
-    def __post_init__(self) -> None:
-        self.cookies: dict[str, str] = {}
-        self.last: list[str] = []
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        event = gateway_event(None, method, path, body, headers=PAGE | sent)
-        shown = [f"{name}={value}" for name, value in self.cookies.items()]
-        if self.in_headers:
-            event["headers"]["cookie"] = "; ".join(shown)
-        else:
-            event["cookies"] = shown
-        answer = self.gateway.handle(route_of(method, path), event)
-        self.last = answer.get("cookies", [])
-        for each in self.last:
-            for name, morsel in SimpleCookie(each).items():
-                self.cookies[name] = morsel.value
-                if morsel["max-age"] == "0":
-                    del self.cookies[name]
-        return Reply(answer["statusCode"], answer["headers"], answer.get("body", ""))
-
-    def sign_in(self, by: Any) -> str:
-        self.gateway.admit(by)
-        opened = self.ask("POST", "/sessions", {}, authorization=bearer(by), baton_session="new")
-        assert opened.status == 201, opened.text
-        return str(opened.json["session_id"])
-
-    def as_session(self, session: str, path: str = "/tokens", method: str = "GET", **headers: str) -> Reply:
-        return self.ask(method, path, baton_session=session, **headers)
 
 
 @pytest.fixture
@@ -75,6 +34,7 @@ def test_a_session_is_kept_by_the_browser_and_in_no_answer(gateway: Gateway, in_
     ((name, secret),) = browser.cookies.items()
     assert name == f"__Host-baton-{opened.json['session_id']}"
     assert secret not in opened.text
+    assert opened.json["session_key"] not in browser.last[0]
     options = {each.strip() for each in browser.last[0].split(";")[1:]}
     assert options == {"Path=/", "Secure", "HttpOnly", "SameSite=Strict", f"Max-Age={LONGEST_SESSION_SECONDS}"}
     assert browser.as_session(opened.json["session_id"]).status == 200
@@ -126,7 +86,10 @@ def test_two_people_in_one_browser_are_never_mixed(browser: Browser) -> None:
         renewed = browser.as_session(session, "/sessions/renew", "POST")
         assert renewed.json["session_id"] == session
         made = browser.ask(
-            "POST", "/alerts", {"kind": "it-is", "severity": "info", "message": "x"}, baton_session=session
+            "POST",
+            "/alerts",
+            {"kind": "it-is", "severity": "info", "message": "x"},
+            baton_session=browser.named(session),
         )
         assert made.json["raised_by"] == f"human:{name}"
 
@@ -140,7 +103,7 @@ def test_a_cookie_that_was_planted_under_a_session_s_name_doesn_t_change_whose_i
 def test_of_two_cookies_of_a_name_none_is_taken(gateway: Gateway, browser: Browser) -> None:
     session = browser.sign_in(ALICE)
     ((name, value),) = browser.cookies.items()
-    event = gateway_event(None, "GET", "/tokens", headers=PAGE | {"baton-session": session})
+    event = gateway_event(None, "GET", "/tokens", headers=PAGE | {"baton-session": browser.named(session)})
     event["cookies"] = [f"{name}={value}", f"{name}={'0' * 64}"]
     assert gateway.handle(route_of("GET", "/tokens"), event)["statusCode"] == 401
 
@@ -159,6 +122,7 @@ def test_its_secret_is_no_token_and_a_token_is_no_cookie(gateway: Gateway, brows
     opened = gateway.post(ALICE, "/sessions", {}).json
     secret = opened["session_token"].rpartition("_")[2]
     browser.cookies[f"__Host-baton-{opened['session_id']}"] = secret
+    browser.keys[opened["session_id"]] = secret
     assert browser.as_session(opened["session_id"]).code == "token_refused"
 
 
@@ -173,7 +137,7 @@ def test_a_token_goes_before_a_cookie(gateway: Gateway, browser: Browser) -> Non
 def test_models_tools_are_called_by_no_cookie(browser: Browser) -> None:
     session = browser.sign_in(ALICE)
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    assert browser.ask("POST", "/mcp", message, baton_session=session).status == 401
+    assert browser.ask("POST", "/mcp", message, baton_session=browser.named(session)).status == 401
 
 
 def test_it_survives_lunch_and_not_the_night(world: World, browser: Browser) -> None:
@@ -212,7 +176,7 @@ def test_signing_out_ends_it_and_the_browser_forgets_it(browser: Browser) -> Non
 def test_it_opens_no_other(browser: Browser) -> None:
     session = browser.sign_in(ALICE)
     for path in ("/sessions", "/session-codes"):
-        assert browser.ask("POST", path, {}, baton_session=session).code == "token_required"
+        assert browser.ask("POST", path, {}, baton_session=browser.named(session)).code == "token_required"
 
 
 def test_twenty_fit_into_the_headers_that_a_gateway_takes(browser: Browser) -> None:
@@ -250,7 +214,7 @@ def answered_a_cookie(operation: Operation) -> str:
     session, path = browser.sign_in(ALICE), operation.path.format_map(ids)
     query = "timeout=0" if "timeout" in operation.parameters("query") else QUERIES.get(operation.id, "")
     event = gateway_event(None, operation.method, path, workspace.body, query=query, headers=PAGE)
-    event["headers"]["baton-session"] = session
+    event["headers"]["baton-session"] = browser.named(session)
     event["cookies"] = [f"{name}={value}" for name, value in browser.cookies.items()]
     answer = workspace.gateway.handle(route_of(operation.method, path), event)
     told = f"{answer['statusCode']} {json.loads(answer['body']).get('code', '')}" if answer["statusCode"] >= 400 else ""

@@ -10,6 +10,7 @@ import pytest
 from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.domain.access.metering import BELL_POLLS_PER_MINUTE
 from baton.domain.access.principal import Principal
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.bell.ring import Bell, BellReport
@@ -46,11 +47,11 @@ class Metered:
         headers = {"Authorization": bearer(by)}
         return self.event("$connect", connection, headers=headers, queryStringParameters={"listen": topic})
 
-    def event(self, route: str, connection: str, **more: Any) -> Usage:
+    def event(self, route: str, connection: str, status: int = 200, **more: Any) -> Usage:
         self.meter.taken()
         about = {"routeKey": route, "connectionId": connection, "requestId": "r1"}
         answer = handler.answered(self.world.deps, lambda: self.connections, {"requestContext": about, **more})
-        assert answer["statusCode"] == 200
+        assert answer["statusCode"] == status
         return self.meter.taken()
 
     def handoff(self) -> list[Usage]:
@@ -88,25 +89,29 @@ def units(usage: Usage) -> tuple[int, int, float, float]:
     return usage.reads, usage.writes, usage.all_write_units, usage.read_units
 
 
+# Work that may be claimed: the settings say whether a rule holds an agent back.
+RULES_READ = (4, 0, 0, 2.5)
+
+
 def test_who_waits_by_the_bell_costs_what_is_documented(metered: Metered) -> None:
     """docs/cost.md reckons three cents a month with these."""
-    assert units(metered.open(AUDITOR, "one=", "work:auditor")) == (4, 1, 3, 3)
-    assert units(metered.event("$default", "one=")) == (6, 0, 0, 4.5)
+    assert units(metered.open(AUDITOR, "one=", "work:auditor")) == (4, 2, 4, 3)
+    assert units(metered.event("$default", "one=")) == (6, 1, 1, 4.5)
     approve_task(metered.world.deps, HUMAN, metered.world.needing(), None)
     metered.meter.taken()
-    assert units(metered.event("$default", "one=")) == (8, 0, 0, 5.5)  # and who else listens
+    assert units(metered.event("$default", "one=")) == (8, 1, 1, 5.5)  # and who else listens
     assert units(metered.event("$disconnect", "one=")) == (0, 1, 3, 0)
 
 
 def test_changes_that_nobody_hears_of_cost_a_read_for_each_topic(metered: Metered) -> None:
-    assert [units(each) for each in metered.handoff()] == [(2, 0, 0, 1), *[(3, 0, 0, 1.5)] * 3]
+    assert [units(each) for each in metered.handoff()] == [(2, 0, 0, 1), RULES_READ, *[(3, 0, 0, 1.5)] * 2]
     assert metered.world.looks.asked == []
     assert metered.connections.heard == []
 
 
 def test_a_handoff_whose_worker_listens_costs_what_is_documented(metered: Metered) -> None:
     metered.open(AUDITOR, "one=", "work:auditor")
-    approved = (9, 0, 0, 6.5)
+    approved = (10, 0, 0, 7.5)  # the settings' rules among them
     assert [units(each) for each in metered.handoff()] == [(2, 0, 0, 1), approved, *[(3, 0, 0, 1.5)] * 2]
     assert len(metered.connections.heard) == 1
     assert [units(metered.looked(*each)) for each in metered.world.looks.asked] == [(1, 0, 0, 1)] * 2
@@ -125,5 +130,18 @@ def test_all_that_the_bell_writes_is_in_the_partitions_that_its_roles_may_write(
     metered.rung()
     assert metered.world.store.bell.listener("gone=") is None
     written = {pk for (pk, sk), item in metered.dynamo.contents().items() if before.get((pk, sk)) != item}
-    assert written == {"BELL#left=", "BELL#gone="}
-    assert all(any(fnmatchcase(each, like) for like in WRITTEN["Ring"]) for each in written)
+    used = "WS#acme#USE#agent:auditor"
+    assert written == {"BELL#left=", "BELL#gone=", used}
+    assert all(any(fnmatchcase(each, like) for like in WRITTEN["Listen"]) for each in written)
+    assert all(any(fnmatchcase(each, like) for like in WRITTEN["Ring"]) for each in written - {used})
+
+
+def test_a_poll_over_the_rate_costs_a_bounded_number_of_units(metered: Metered) -> None:
+    """The count, the pause in two minutes, and leaving both indexes; afterwards nothing but two reads."""
+    metered.open(AUDITOR, "one=", "work:auditor")
+    metered.open(AUDITOR, "two=", "work:auditor")
+    for _ in range(BELL_POLLS_PER_MINUTE - 1):
+        metered.event("$default", "one=")
+    assert units(metered.event("$default", "one=", 429)) == (2, 4, 6, 2)
+    assert units(metered.event("$default", "one=", 404)) == (1, 0, 0, 1)  # the connection is forgotten
+    assert units(metered.event("$default", "two=", 429)) == (2, 1, 3, 2)  # the token's other connection, too

@@ -3,75 +3,24 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.access.token import Token
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.bell.listener import MAX_OF_WORKSPACE, Listener, topic_of
 from baton.domain.errors import Busy
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
 from baton.services.access.open_session import open_session
 from baton.services.access.renew_session import renew_session
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.register_agent import register_agent
 from baton.services.bell.listen import make_ticket
 from listen import handler
 from support.clock import NOON
-from support.fakes.store import InMemoryStore
-from support.values.tokens import bearer, give_token, token_of
+from support.values.tokens import token_of
+from support.worlds.bell_door import WORK, Door, code_of, offered
 from support.worlds.bell_room import HUMAN, BellRoom
 from support.worlds.team import Team
 from support.worlds.world import WORKSPACE, agent, human
-
-ORIGIN = "https://baton.example"
-WORK = "work:auditor"
-
-
-@dataclass
-class Door:
-    room: BellRoom
-    opened: int = 0
-
-    def open(self, listen: str | None = WORK, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        self.opened += 1
-        connection_id = f"door{self.opened}="
-        query = {} if listen is None else {"listen": listen}
-        answer = self.event("$connect", connection_id, headers=headers or {}, queryStringParameters=query or None)
-        if answer["statusCode"] == 200:
-            self.room.connections.open.add(connection_id)
-        return answer
-
-    def event(self, route: str, connection_id: str, **more: Any) -> dict[str, Any]:
-        about = {"routeKey": route, "connectionId": connection_id, "requestId": "r1"}
-        return handler.answered(self.room.world.deps, lambda: self.room.connections, {"requestContext": about, **more})
-
-    def token(self, by: Principal) -> dict[str, str]:
-        store = self.room.world.store
-        assert isinstance(store, InMemoryStore)
-        give_token(store.dynamo, by)
-        return {"Authorization": bearer(by)}
-
-    def issued(self, subject: str, kind: PrincipalKind = PrincipalKind.AGENT) -> tuple[dict[str, str], Token]:
-        token, text = issue_token(self.room.world.deps, HUMAN, TokenRequest(kind=kind, subject=subject))
-        return {"Authorization": f"Bearer {text}"}, token
-
-    def ticket(self, by: Principal) -> str:
-        self.token(by)
-        return make_ticket(self.room.world.deps, token_of(by).principal)[1]
-
-    @property
-    def listeners(self) -> int:
-        return self.room.world.store.bell.count(WORKSPACE, 100)
-
-
-def offered(ticket: str) -> dict[str, str]:
-    return {"Origin": ORIGIN, "Sec-WebSocket-Protocol": f"baton, baton.ticket.{ticket}"}
-
-
-def code_of(answer: dict[str, Any]) -> tuple[int, str]:
-    return answer["statusCode"], json.loads(answer["body"])["code"]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.token import Token, spell
 from baton.domain.lru_cache import MAX_KEPT, LruCache
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import revoke_token
+from baton.services.access.revoke_token import revoke_token
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
 from support.fakes.ports import FakeSecrets

@@ -125,6 +125,7 @@ def test_settings_have_defaults_and_are_changed_one_by_one(gateway: Gateway) -> 
         "cents_per_million_tokens": 0,
         "groups": {},
         "approval_rules": [],
+        "warnings": [],
         "guardrails": Guardrails().public(),
         "tracker": None,
         "version": 0,

@@ -60,6 +60,8 @@ def test_tool_is_made_once_and_changed_after(world: World, gateway: Gateway) -> 
     at = first.json["created_at"]
     full = [{"required": False, "description": "", "enum": [], **each} for each in VARIABLES]
     assert first.json == {
+        "approval_giver": "human:alice",
+        "approval_given_at": "2026-11-18T12:00:00.000Z",
         "name": NAME,
         **BODY,
         "config": {**CONFIG, "context_variables": full},
@@ -76,6 +78,7 @@ def test_tool_is_made_once_and_changed_after(world: World, gateway: Gateway) -> 
     second = gateway.put(BOB, PATH, {"config": {"mode": "delegate"}, "version": 1})
     assert second.status == 200
     changed = {"config": {**first.json["config"], "mode": "delegate"}, "version": 2, "updated_by": "human:bob"}
+    changed |= {"approval_giver": "human:bob", "approval_given_at": second.json["updated_at"]}
     assert second.json == {**first.json, **changed, "updated_at": second.json["updated_at"]}
     assert second.json["updated_at"] > at
     assert gateway.get(ALICE, PATH).json == second.json
@@ -684,12 +687,13 @@ def test_a_dry_run_says_what_the_workspaces_rules_would_refuse(gateway: Gateway)
 def test_a_tool_whose_target_a_service_changed_is_shown_as_suspended_until_a_human_puts_it(gateway: Gateway) -> None:
     made = defined(gateway)
     assert (made["target_version"], made["suspended"]) == (1, None)
-    assert gateway.put(service(act_as=False), "/agents/auditor", {"system_prompt": "Mine now."}).status == 200
+    assert gateway.put(service(), "/agents/auditor", {"system_prompt": "Mine now."}).status == 200
     (listed,) = gateway.get(ALICE, "/tools").json["items"]
     one = gateway.get(ALICE, PATH).json
     assert listed == one
     assert one["suspended"] == {
-        "reason": "Is suspended: service:ci changed its target auditor (system_prompt). PUT the tool to resume it.",
+        "reason": "Is suspended: service:ci changed its target auditor (system_prompt). "
+        "PUT the tool with its target to resume it.",
         "by": "service:ci",
         "fields": ["system_prompt"],
         "target_version": 2,
@@ -714,6 +718,6 @@ def test_a_service_raises_no_limit_of_an_agent_with_a_handoff_tool(gateway: Gate
     defined(gateway)
     gateway.put(ALICE, "/agents/scout", {"tools": [NAME]})
     before = gateway.get(ALICE, "/agents/scout").json
-    reply = gateway.put(service(act_as=False), "/agents/scout", body)
+    reply = gateway.put(service(), "/agents/scout", body)
     assert (reply.status, reply.code) == (403, "human_required")
     assert gateway.get(ALICE, "/agents/scout").json == before

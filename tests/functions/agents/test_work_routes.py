@@ -17,6 +17,8 @@ def test_route_is_made_once_and_changed_after(world: World, gateway: Gateway) ->
     first = gateway.put(ALICE, "/routes/audit", BODY)
     assert (first.status, first.headers["Location"]) == (201, "/routes/audit")
     assert first.json == {
+        "mode_setter": "human:alice",
+        "mode_set_at": "2026-11-18T12:00:00.000Z",
         "work_type": "audit",
         "agent": "auditor",
         "mode": "dispatch",
@@ -36,6 +38,8 @@ def test_route_is_made_once_and_changed_after(world: World, gateway: Gateway) ->
         "version": 2,
         "updated_by": "human:bob",
         "updated_at": "",
+        "mode_setter": "human:bob",
+        "mode_set_at": second.json["updated_at"],
     }
     assert gateway.get(SCOUT, "/routes/audit").json == second.json
 

@@ -43,7 +43,7 @@ def test_whoever_works_here_raises_an_alert_and_anybody_here_reads_it(world: Wor
         "task_url": f"https://baton.example/tasks/{task_id}",
         "raised_by": by.key,
         "raised_at": alert["raised_at"],
-        **dict.fromkeys(("acknowledged_at", "acknowledged_by", "resolved_at", "resolved_by", "note")),
+        **dict.fromkeys(("acknowledged_at", "acknowledged_by", "resolved_at", "resolved_by", "note", "change_id")),
         **dict.fromkeys(("snoozed_until", "snoozed_at", "snoozed_by")),
         "version": 1,
     }

@@ -111,6 +111,28 @@ def test_without_a_yes_none_of_them_is_approved(terminal: Terminal, needs: dict[
     assert (made.decided, states(terminal, needs)) == (0, ["needs"] * 5)
 
 
+def test_ready_work_that_a_rule_holds_back_waits_in_the_queue_for_the_rules_people(terminal: Terminal) -> None:
+    terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--approval", "manual")
+    rules = [{"target": "reviewer", "people": ["alice"], "not_author": True}]
+    assert terminal.api.gateway.put(ALICE, "/workspace/settings", {"approval_rules": rules}).status == 200
+    bob = human(name="bob")
+    said = {"source": {"agent": "bob"}, "target": {"reason": "Deploy it"}}
+    task = terminal.api.gateway.post(bob, "/handoffs", said).json["task"]["id"]
+    terminal.world.clock.advance(5)
+    listed = terminal.json("approvals", "list")["items"]
+    assert [(each["id"], each["state"], each["held"][0]["agent"]) for each in listed] == [
+        (task, "delegated", "reviewer")
+    ]
+    assert terminal.json("approvals", "list", "--to", "architect")["items"] == []
+    screen = Screen(times.now(), width=200)
+    approval.listed(screen, listed)
+    assert "any agent, held from reviewer" in screen.text()
+    _, desk = queue(terminal, "a")
+    assert "reviewer can't claim it before it has the approval of human:alice" in " ".join(desk.drawn[0].split())
+    trail = terminal.api.gateway.get(ALICE, f"/tasks/{task}/events").json["events"]
+    assert (trail[-1]["type"], trail[-1]["data"]["agents"]) == ("approval_given", ["reviewer"])
+
+
 def asked(terminal: Terminal, **changes: Any) -> str:
     """A task of scout's that waits for approval, for the reviewer."""
     terminal.json("agents", "save", "reviewer", "--name", "Reviewer", "--approval", "manual")
@@ -130,12 +152,25 @@ def test_a_million_that_looks_like_a_one_is_named_and_not_approved_along(termina
     large = asked(terminal, context={"variables": {"amount": 1_000_000, "to": "mallory"}})
     _, desk = queue(terminal, "Aa", "y")
     assert "2 left, 1 that only looks like this: A says how" in desk.shown[0]
-    assert any(
-        large in each and 'variables.amount: 1 ↔ 1000000; context.variables.to: "x" ↔ "mallory"' in each
-        for each in desk.said
-    )
+    at = next(number for number, each in enumerate(desk.said) if large in each)
+    assert 'variables.amount: 1 ↔ 1000000; context.variables.to: "x" ↔ "mallory"' in desk.said[at + 1]
     assert (state(terminal, small), state(terminal, large)) == ("delegated", "needs")
     assert "Variable amount: 1000000" in desk.drawn[-1]
+
+
+def test_warnings_stand_above_a_handoff_and_name_their_places(terminal: Terminal) -> None:
+    for number in range(3):
+        asked(terminal, context={"variables": {"order": number, "url": "https://shop.example/orders"}})
+    queue(terminal, "aaa")
+    asked(
+        terminal, context={"variables": {"order": 4, "url": "https://evil.example/upload"}, "state": {"n": "\u202ex"}}
+    )
+    _, desk = queue(terminal, "")
+    lines = desk.drawn[0].splitlines()
+    assert lines[lines.index("! New address") + 1].strip() == "│ context.variables.url: evil.example"
+    assert lines[lines.index("! Hidden characters") + 1].strip() == "│ context.state.n: U+202E"
+    assert lines.index("! Hidden characters") < lines.index("! New address") < lines.index("Context Transferred")
+    assert "Look twice, as listed above: hidden characters, new address" in desk.drawn[0]
 
 
 WHOLE: dict[str, Any] = {
@@ -501,10 +536,12 @@ def test_a_person_decides_in_a_real_terminal_and_leaves_with_an_interrupt(
     environment = in_a_terminal(terminal, tmp_path)
     with pseudo_terminal([sys.executable, "-P", "-m", "baton_cli", "approvals"], environment) as screen:
         screen.sees("a approve")
-        screen.sees("architect → reviewer: Sign 1")
+        screen.sees("architect → reviewer")
+        screen.sees("Sign 1")
         screen.press("a")
         screen.sees("is delegated")
-        screen.sees("architect → reviewer: Sign 2")
+        screen.sees("architect → reviewer")
+        screen.sees("Sign 2")
         screen.press("\x1b[A")  # an arrow: no decision
         screen.sees("a approve")
         screen.press("a" * 40)  # a key that is held down, or a paste

@@ -104,11 +104,11 @@ def test_all_that_is_approved_is_shown(office: Office) -> None:
     asked = office.asks(arguments=arguments, people=["alice", "bob"], needed=2)
     _, desk = office.queue("")
     shown = desk.drawn[0]
-    assert "auto-code may call pay?" in shown
+    assert "auto-code asks to use a tool" in shown
     for said in (asked["id"], office.task, "agent:auto-code", "human:alice, human:bob", "0 of 2", "It broke", '"s59"'):
         assert said in shown
     assert "characters" not in shown
-    assert "Nobody approved pay for auto-code before." in shown
+    assert "First use of this tool by auto-code: nothing to compare with" in shown
 
 
 def test_an_action_is_approved_as_it_was_shown(office: Office) -> None:
@@ -126,6 +126,43 @@ def test_what_differs_from_the_last_approval_of_the_tool_is_named(office: Office
     assert 'to: "Ada" ↔ "Mallory"' in desk.drawn[0]
     assert "amount: 100 ↔ 9000" in desk.drawn[0]
     assert "by human:alice" in desk.drawn[0]
+
+
+def test_warnings_stand_above_an_action_and_name_their_places(office: Office) -> None:
+    for amount in (100, 101, 102):
+        office.asks(arguments={"amount": amount, "to": "ada@acme.example"})
+        office.queue("a")
+    office.asks(arguments={"amount": 9_000, "to": "\u0430da@acme.example", "files": ["/etc/shadow"]})
+    _, desk = office.queue("")
+    lines = desk.drawn[0].splitlines()
+    for heading, place in (
+        ("! Mixed alphabets in one word", "│ arguments.to: \u0430da (U+0430)"),
+        ("! New address", "│ arguments.to: \u0430da@acme.example"),
+        ("! File outside the earlier folders", "│ arguments.files[0]: /etc/shadow"),
+        ("! Amount outside the earlier range", "│ arguments.amount: 9000 (so far 100 to 102)"),
+    ):
+        assert lines[lines.index(heading) + 1].strip() == place
+        assert lines.index(heading) < lines.index("Why")
+    assert "Look twice, as listed above: mixed alphabets in one word, " in desk.drawn[0]
+
+
+def test_a_confusable_tool_is_marked(office: Office) -> None:
+    office.asks(tool="\u0440\u0430\u0443")
+    _, desk = office.queue("")
+    lines = desk.drawn[0].splitlines()
+    assert lines[lines.index("! Confusable name") + 1].strip() == "│ /tool: \u0440\u0430\u0443 (looks like pay)"
+
+
+def test_a_list_shows_the_amount_and_the_target_of_an_action(office: Office) -> None:
+    office.asks()
+    assert "pay, amount 100, to Ada" in office.terminal.screen("approvals", "list")
+
+
+def test_a_question_in_words_is_inspected_and_not_compared(office: Office) -> None:
+    office.asks(**TEXT, text="Which col\u200bour?")
+    _, desk = office.queue("")
+    assert "! Hidden characters" in desk.drawn[0]
+    assert "nothing to compare with" not in desk.drawn[0]
 
 
 def test_the_very_same_again_is_said_to_be_so(office: Office) -> None:
@@ -192,7 +229,7 @@ def test_a_standing_answer_approves_later_ones(office: Office, typed: str, reach
     (found,) = office.terminal.json("approvals", "standing")["items"]
     assert (found["for"], found["times"], found["by"]) == (reach, count, "alice")
     assert office.asks()["outcome"] == "approved"
-    assert "auto-code may call pay" in office.terminal.screen("approvals", "standing")
+    assert "auto-code may use this tool" in office.terminal.screen("approvals", "standing")
     office.terminal.json("approvals", "revoke", found["id"])
     assert office.terminal.json("approvals", "standing")["items"] == []
     assert office.asks()["outcome"] == "open"
@@ -255,6 +292,8 @@ HOSTILE = {
     "a fold": "A" * 90 + " Until    never " * 20,
     "a surrogate": "Ada\ud800",
 }
+# Baton's own lines about what it found: none has a text of the worker's.
+WARNINGS = re.compile(r"Look Twice|! [A-Z][a-z' -]+(: [a-z ]+)?|Look twice, as listed above: [a-z', -]+\.")
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
@@ -270,17 +309,18 @@ def test_nothing_that_a_worker_writes_changes_what_is_shown_around_it(place: str
     screens.looked_at(screen, question, Cut())
     lines = screen.text().splitlines()
     assert not UNSEEN.search(screen.text())
-    own = [line for line in lines if not line.startswith(" ")]
+    own = [line for line in lines if line and not line.startswith(" ") and not WARNINGS.fullmatch(line)]
     honest = Screen(times.now(), width=100)
     screens.looked_at(honest, drawn_question(place, "Ada"), Cut())
-    assert own == [line for line in honest.text().splitlines() if not line.startswith(" ")]
+    lines = honest.text().splitlines()
+    assert own == [line for line in lines if line and not line.startswith(" ") and not WARNINGS.fullmatch(line)]
 
 
 def drawn_question(place: str, said: str) -> dict[str, Any]:
     asked = {"id": "qst_1", "task_id": "task_1", "agent": "auto-code", "asked_by": "agent:auto-code", "text": "Fine"}
     times = {"asked_at": "2026-11-18T12:00:00Z", "until": "2026-11-19T12:00:00Z", "outcome": "open", "decisions": []}
     rule = {"people": [], "group": None, "needed": 1, "never": ["agent:auto-code"], "answerable": True}
-    known = {**asked, **times, **rule, "options": [], "form": None, "before": None}
+    known = {**asked, **times, **rule, "options": [], "form": None, "before": None, "earlier": []}
     if place == "option":
         return {**known, "kind": "choice", "tool": None, "arguments": None, "options": [said, "no"]}
     arguments = {said: 1} if place == "key" else {"to": said if place == "value" else "Ada"}
@@ -374,7 +414,7 @@ def test_a_person_approves_other_arguments_in_a_real_terminal(office: Office, tm
     }
     with pseudo_terminal([sys.executable, "-P", "-m", "baton_cli", "approvals"], environment) as screen:
         screen.sees("a approve or answer")
-        screen.sees("auto-code may call pay?")
+        screen.sees("auto-code asks to use a tool")
         screen.press("e")
         screen.sees("100 ↔ 50")
         screen.sees("(y/N)?")

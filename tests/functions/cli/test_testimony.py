@@ -146,6 +146,11 @@ def of(record: list[dict[str, Any]], **wanted: Any) -> list[dict[str, Any]]:
     return [each for each in record if all(each.get(name) == value for name, value in wanted.items())]
 
 
+def of_tasks(record: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the changes of the workspace."""
+    return [each for each in record if "-chg_" not in each["id"]]
+
+
 def lines(record: list[Any]) -> str:
     return "".join(json.dumps(each) + "\n" for each in record)
 
@@ -157,7 +162,7 @@ def test_the_validator_gives_the_record_its_highest_level(company: Company) -> N
 
 
 def test_each_decision_says_who_decided_and_whether_it_was_begun(company: Company) -> None:
-    record = company.export()
+    record = of_tasks(company.export())
     told = [
         (each["action_type"], each["x-baton-outcome"], each["verdict"], each["executed"], each["risk_class"])
         for each in of(record, type="decision")
@@ -206,8 +211,40 @@ def test_an_approval_given_ahead_says_so_and_each_names_its_entry_of_the_trail(c
 
 
 def test_what_a_human_hands_off_themselves_counts_as_no_approval(company: Company) -> None:
-    (own,) = of(company.export(), type="decision", proposed_by={"id": "human:alice", "kind": "human"})
+    (own,) = of(of_tasks(company.export()), type="decision", proposed_by={"id": "human:alice", "kind": "human"})
     assert (own["risk_class"], "approval" in own) == ("low", False)
+
+
+def test_changes_of_the_workspace_are_decisions_with_the_old_and_the_new_value(company: Company) -> None:
+    record = [each for each in company.export() if "-chg_" in each["id"]]
+    (settings,) = of(record, type="decision", action_type="workspace:settings")
+    assert (settings["proposed_by"]["id"], settings["verdict"], settings["executed"]) == (
+        "human:alice",
+        "permitted",
+        True,
+    )
+    assert settings["x-baton-change"]["after"] == {"dispatch_delay_seconds": 30}
+    assert settings["x-baton-change"]["before"] == {"dispatch_delay_seconds": 3}
+    assert of(record, type="decision", action_type="workspace:agents")
+
+
+def test_second_administrators_approval_is_an_approval_of_the_record(company: Company) -> None:
+    company.post(ALICE, "/tokens", kind="human", subject="alice", right="administrator")
+    rule = {"groups": {"leads": ["ann", "bob"]}}
+    assert company.gateway.put(ALICE, "/workspace/settings", rule).status == 200, "nobody else administers yet"
+    company.post(ALICE, "/tokens", kind="human", subject="ann", right="administrator")
+    asked = company.gateway.put(human(name="ann"), "/workspace/settings", {"groups": {}}).json
+    company.post(ALICE, f"/workspace/changes/{asked['id']}/approve", digest=asked["digest"])
+    other = company.gateway.put(human(name="ann"), "/workspace/settings", {"tracker": {"database": "a" * 32}}).json
+    company.post(ALICE, f"/workspace/changes/{other['id']}/refuse", reason="Not now")
+    company.terminal.world.clock.advance(120)
+    record = company.export()
+    report = validate(lines(record))
+    assert [each for each in report.checks if not each["ok"]] == []
+    (approval,) = of(record, type="approval", decision=f"decision-{asked['id']}")
+    assert (approval["approver"]["id"], approval["x-baton-digest"]) == ("human:alice", asked["digest"])
+    (refusal,) = of(record, id=f"decision-{other['id']}")
+    assert (refusal["verdict"], refusal["reason"], refusal["executed"]) == ("refused", "Not now", False)
 
 
 def test_the_same_span_is_the_same_record_whatever_came_after(company: Company) -> None:
@@ -245,6 +282,41 @@ def test_an_exported_record_is_verified(company: Company, tmp_path: Path) -> Non
     assert "is what the trails tell" in " ".join(screen.split()), "a long name of a file is wrapped"
 
 
+ODD_NUMBERS = '{"a": 1.50, "b": 1e5, "c": -0, "d": 12345678901234567890123456789, "e": 0.10000000000000000001}'
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize(
+    ("attribute", "old", "new"),
+    [("action", "1.50", "9.50"), ("decisions", '"alice"', '"bob"'), ("outcome", "approved", "refused")],
+)
+def test_question_that_was_changed_in_the_table_is_not_exported(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, attribute: str, old: str, new: str, *, is_old: bool
+) -> None:
+    if is_old:  # events of an earlier release have no digest of the question
+        for module in ("ask_question", "answer_question"):
+            monkeypatch.setattr(f"baton.services.questions.{module}.content_digest", lambda _: None)
+    claim, gateway = terminal.agents.begun(), terminal.api.gateway
+    at, claim_id = f"/tasks/{claim['task']['id']}", claim["claim_id"]
+    body = {"claim_id": claim_id, "kind": "action", "text": "It broke", "tool": "pay", "arguments": "ODD"}
+    asked = gateway.post(CODER, f"{at}/ask", json.dumps(body).replace('"ODD"', ODD_NUMBERS)).json
+    answer = {"outcome": "approved", "digest": asked["digest"]}
+    assert gateway.post(ALICE, f"{at}/questions/{asked['id']}/answer", answer).status == 200
+    assert gateway.post(CODER, f"{at}/questions/{asked['id']}/use", {"claim_id": claim_id, **answer}).status == 422
+    terminal.world.clock.advance(120)
+    assert terminal.runs("export", "testimony", "--since", "1d")[0] == 0
+    verdict = gateway.get(ALICE, f"{at}/events/verify").json
+    assert (verdict["matches_task"], verdict["not_covered"]) == (True, [asked["id"]] if is_old else [])
+    store: Any = terminal.world.store
+    (item,) = (each for (_, sk), each in store.dynamo.contents().items() if sk.startswith("QUESTION"))
+    store.dynamo.put({**item, attribute: {"S": item[attribute]["S"].replace(old, new)}})
+    assert gateway.get(ALICE, f"{at}/events/verify").json["matches_task"] is False
+    code, _, err = terminal.runs("export", "testimony", "--since", "1d")
+    assert (code, "differs from its digest in the trail" in " ".join(err.split())) == (1, True)
+    use = {"claim_id": claim_id, "digest": asked["digest"]}
+    assert gateway.post(CODER, f"{at}/questions/{asked['id']}/use", use).code == "receipt_refused"
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]\n", "null\n", '{"a": 1}\n', "[" * 100_000])
 def test_what_is_no_record_is_refused(terminal: Terminal, tmp_path: Path, text: str) -> None:
     path = tmp_path / "record.jsonl"
@@ -254,7 +326,7 @@ def test_what_is_no_record_is_refused(terminal: Terminal, tmp_path: Path, text: 
 
 
 def test_an_exported_trail_is_verified_too(company: Company, tmp_path: Path) -> None:
-    task = of(company.export(), type="decision")[0]["x-baton-task"]
+    task = of(of_tasks(company.export()), type="decision")[0]["x-baton-task"]
     trail, path = company.terminal.json("export", task), tmp_path / "task_1.json"
     path.write_text(json.dumps(trail, indent=2))
     assert company.terminal.json("events", "verify", str(path))["entries"] == len(trail["events"])
@@ -265,7 +337,7 @@ def test_an_exported_trail_is_verified_too(company: Company, tmp_path: Path) -> 
 
 
 def test_an_entry_that_was_added_to_an_exported_trail_is_found(company: Company, tmp_path: Path) -> None:
-    task = of(company.export(), type="decision")[0]["x-baton-task"]
+    task = of(of_tasks(company.export()), type="decision")[0]["x-baton-task"]
     events, path = company.terminal.json("export", task)["events"], tmp_path / "task_1.json"
     last = events[-1]
     added = {**last, "seq": last["seq"] + 1}
@@ -300,7 +372,7 @@ def _digest(record: Record, by: random.Random) -> None:
 
 
 def _event_hash(record: Record, by: random.Random) -> None:
-    found = one(record, by, "decision")["x-baton-trail"]
+    found = one(of_tasks(record), by, "decision")["x-baton-trail"]
     by.choice(found)["hash"] = f"{by.getrandbits(256):064x}"
 
 

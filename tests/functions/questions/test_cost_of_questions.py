@@ -8,6 +8,8 @@ from typing import Any
 from baton.adapters.dynamodb.patience import Patience
 from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
+from baton.domain.access.principal import PrincipalKind
+from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.tasks.sweep import sweep
 from support.clock import FakeClock
 from support.fakes.fake_dynamo import FakeDynamo
@@ -30,6 +32,7 @@ class MeteredDesk:
         self.gateway = Gateway(self.world.deps)
         for each in (human(), agent("auditor")):
             give_token(self.dynamo, each)
+        issue_token(self.world.deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject=human().id))
         claimed = self.world.claimed()
         self.claim_id, self.path = claimed.claim_id, f"/tasks/{claimed.details.task.id}"
         self.worked("notes", text="warm")
@@ -67,9 +70,9 @@ def test_what_asking_deciding_and_using_cost() -> None:
     desk.answered(second)
     found["answer that brings the task back"] = desk.units()
     assert found == {
-        "ask": (5, 8),
+        "ask": (7, 8),
         "answer": (4, 12),
-        "use": (4, 6),
+        "use": (6, 6),
         "wait": (3, 5),
         "answer that brings the task back": (5, 10),
     }

@@ -29,6 +29,7 @@ def test_a_trail_is_verified_where_it_is_kept(gateway: Gateway, world: World) ->
         "problem": None,
         "head_hash": events[-1]["hash"],
         "matches_task": True,
+        "not_covered": [],
         "next_cursor": None,
     }
     refused = gateway.get(SCOUT, f"/tasks/{task_id}/events/verify", query="cursor=AAAA")

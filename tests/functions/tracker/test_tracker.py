@@ -25,6 +25,7 @@ DEFAULTS: dict[str, Any] = {
     "priorities": {str(priority): word for priority, word in PRIORITIES.items()},
     "closed_statuses": ["Done", "Closed", "Complete"],
     "cancelled_statuses": ["Cancelled", "Canceled"],
+    "rights": {},
 }
 
 

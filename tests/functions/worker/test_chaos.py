@@ -40,7 +40,8 @@ def test_every_task_ends_exactly_once_whatever_is_killed(hasty: WorkerProcesses)
     assert crew.kills == KILLS
     for worker in crew.workers:
         worker.send_signal(signal.SIGTERM)
-    assert [worker.wait() for worker in crew.workers] == [0] * WORKERS
+    # A worker that was started in the last moment may not listen to signals yet.
+    assert {worker.wait() for worker in crew.workers} <= {0, -signal.SIGTERM}
     trails = [hasty.trail(each) for each in tasks]
     assert [sum(trail.count(end) for end in ENDS) for trail in trails] == [1] * TASKS
     assert set(hasty.file("effects").read_text().splitlines()) == {f"{each} baton-{each}" for each in tasks}

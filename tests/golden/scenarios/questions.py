@@ -109,3 +109,40 @@ def approval_by_rule(play: Play) -> None:
     play("human:alice", "GET /alerts")
     play("human:carla", f"POST /tasks/{task}/approve", {"revision": 1})
     looked_at(play, task)
+
+
+def action_by_rule(play: Play) -> None:
+    """Two rules about the tool decide who approves, whoever the asker chooses."""
+    groups = {"leads": ["alice", "bert"], "finance": ["carla"]}
+    rules = [
+        {"tool": "refund", "group": "leads", "needed": 2},
+        {"tool": "Refund", "target": "auditor", "group": "finance"},
+    ]
+    play.crew("scout", "auditor", groups=groups, approval_rules=rules)
+    claim = begun(play)
+    asked = say(play, claim, "ask", {**REFUND, "people": ["dora"]}, key="a-1")
+    for by in ("human:dora", "human:alice", "human:carla", "human:bert"):
+        _answered(play, claim, asked, by=by)
+    _used(play, claim, {**asked, "approved_digest": asked["digest"]})
+    looked_at(play, claim["task"]["id"])
+
+
+def approval_at_the_claim(play: Play) -> None:
+    """Open work that one person approved is held back from an agent that a rule guards, until its people approve it."""
+    rules = [{"target": "auditor", "people": ["bert", "carla"], "needed": 2}]
+    play.crew("scout", "auditor", approval_rules=rules)
+    for subject in ("bert", "carla"):
+        play("human:alice", "POST /tokens", {"kind": "human", "subject": subject})
+    body = {"source": {"agent": "scout"}, "target": {"reason": "Deploy it"}}
+    task = play("human:alice", "POST /handoffs", body)["task"]["id"]
+    play.wait(5)
+    play("agent:auditor", "POST /agents/auditor/claims", {"worker": "w"})
+    play("agent:auditor", f"POST /tasks/{task}/claim", {"worker": "w"})
+    play("human:alice", f"POST /tasks/{task}/approve", {"revision": 1})
+    play("human:bert", "GET /tasks?held=true")
+    play("human:bert", f"POST /tasks/{task}/approve", {"revision": 1}, key="a-1")
+    play("human:bert", f"POST /tasks/{task}/approve", {"revision": 1}, key="a-1")
+    play("human:bert", f"POST /tasks/{task}/approve", {"revision": 1})
+    play("human:carla", f"POST /tasks/{task}/approve", {"revision": 1})
+    play("agent:auditor", f"POST /tasks/{task}/claim", {"worker": "w"})
+    looked_at(play, task)

@@ -43,6 +43,8 @@ def work_to_its_end(play: Play) -> None:
     say(play, claim, "checkpoints", {"step_name": "half", "state": {"done": [1, 2], "share": 0.5}}, key="p-1")
     say(play, claim, "checkpoints", {"step_name": "half", "state": {"done": [1, 2], "share": 0.5}}, key="p-1")
     say(play, claim, "notes", {"text": "Half of it is done"}, key="n-1")
+    say(play, claim, "run-state", {"state": "e30=", "signature": "ab" * 32}, key="s-1")
+    say(play, claim, "run-state", {"state": "e30=", "signature": "ab" * 32}, key="s-1")
     say(play, claim, "complete", {"output": {"found": 2}})
     said = {"output": {"found": 2}, "verification": REPORTED, "notes": ["Mind the gap"], "status": "success"}
     say(play, claim, "complete", said)
@@ -75,6 +77,7 @@ def failures_and_retries(play: Play) -> None:
     play.crew("scout", "auditor", max_attempts=2)
     claim = begun(play)
     say(play, claim, "checkpoints", {"step_name": "half", "state": {"done": 1}})
+    say(play, claim, "run-state", {"state": "e30=", "signature": "ab" * 32}, key="s-1")
     say(play, claim, "fail", {"failure": FAILURE, "retryable": True}, key="f-1")
     say(play, claim, "fail", {"failure": FAILURE, "retryable": True}, key="f-1")
     taken(play)

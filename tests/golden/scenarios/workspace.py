@@ -149,10 +149,13 @@ def tokens(play: Play) -> None:
     play("human:alice", "POST /tokens", agent, key="t-1")
     service = play("human:alice", "POST /tokens", {"kind": "service", "subject": "ci", "scopes": ["act_as"]})
     play("human:alice", "POST /tokens", {"kind": "human", "subject": "bob"})
+    reader = play("human:alice", "POST /tokens", {"kind": "human", "subject": "carol", "right": "reader"})
     play("agent:scout", "POST /tokens", agent)
     play("human:alice", "GET /tokens")
     shown(f"Bearer {made['token']}")
     shown(f"Bearer {service['token']}")
+    shown(f"Bearer {reader['token']}")
+    play(None, "PUT /agents/scout", {"active": False}, headers={"authorization": f"Bearer {reader['token']}"})
     shown(f"Bearer {made['token'][:-1]}")
     shown("")
     play("human:alice", f"DELETE /tokens/{service['id']}")
@@ -221,3 +224,42 @@ def rate_limit(play: Play) -> None:
         play("agent:scout", "POST /handoffs", "x" * 100_000)
     play.wait(60)
     play("agent:scout", "POST /handoffs", "x")
+
+
+def changes(play: Play) -> None:
+    """Rules are loosened by two administrators, by one alone, and by nobody; an administrator is made and revoked."""
+
+    def approved(change: Any, by: str = "human:alice") -> None:
+        play(by, f"POST /workspace/changes/{change['id']}/approve", {"digest": change["digest"]})
+
+    rules = [{"target": "scout", "group": "leads", "needed": 2}]
+    administrator = {"kind": "human", "right": "administrator"}
+    play.crew("scout")
+    play("human:alice", "POST /tokens", {**administrator, "subject": "alice"})
+    play("human:alice", "PUT /workspace/settings", {"groups": {"leads": ["ann", "bob"]}, "approval_rules": rules})
+    play("human:alice", "PUT /workspace/settings", {"approval_rules": [{**rules[0], "needed": 1}]})
+    play("human:alice", "POST /tokens", {**administrator, "subject": "ann"})
+    asked = play("human:ann", "PUT /workspace/settings", {"approval_rules": []})
+    play("human:ann", f"POST /workspace/changes/{asked['id']}/approve", {"digest": asked["digest"]})
+    play("human:alice", f"POST /workspace/changes/{asked['id']}/approve", {"digest": "0" * 64})
+    play("human:alice", "GET /workspace/changes?state=pending")
+    approved(asked)
+    play("human:alice", "GET /workspace/settings/versions/1")
+    refused = play("human:ann", "PUT /workspace/settings", {"groups": {"leads": ["ann", "bob", "cy"]}})
+    play("human:alice", f"POST /workspace/changes/{refused['id']}/refuse", {"reason": "Cy is no lead."})
+    withdrawn = play("human:ann", "PUT /workspace/settings", {"groups": {}})
+    play("human:ann", f"POST /workspace/changes/{withdrawn['id']}/withdraw")
+    play("human:alice", f"GET /workspace/changes/{withdrawn['id']}")
+    wanted = {**administrator, "subject": "cy"}
+    made = play("human:ann", "POST /tokens", wanted, key="t-1")
+    approved(made)
+    play("human:ann", "POST /tokens", wanted, key="t-1")
+    cy = play("human:ann", "POST /tokens", {**wanted, "change_id": made["id"]}, key="t-2")
+    revoked = play("human:alice", f"DELETE /tokens/{cy['id']}")
+    approved(revoked, "human:ann")
+    play("human:alice", "GET /workspace/changes?subject=tokens")
+    play("human:alice", "PUT /agents/scout", {"approval": "auto"})
+    play("human:ann", "POST /people/alice/end-approvals", {}, key="e-1")
+    play("human:ann", "GET /people/alice/approvals")
+    play("agent:scout", "GET /workspace/changes")
+    play("agent:scout", "GET /workspace/settings")

@@ -48,6 +48,10 @@ class ActorContext:
         """``how``: as ``Lambdas.request`` takes it."""
         return self.sim.lambdas.request(name, by, send, **how)
 
+    def person(self, name: str) -> Principal:
+        """Where rights differ it is by a token, which may be over."""
+        return self.sim.staff.principal(name) if self.habits.has_trust else human(name)
+
     def look(self, read: Callable[[], Any]) -> Any:
         """What a reading says, None where it doesn't answer or refuses."""
         outcome = self.ask("look", human(), lambda _once: read(), is_keyed=False, tries=1)

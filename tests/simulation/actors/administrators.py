@@ -14,9 +14,10 @@ from baton.domain.errors import TokenRefused
 from baton.domain.handoffs.handoff_message import message_from
 from baton.services.access.authenticate import admit
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
 from baton.services.access.renew_session import renew_session
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.change_route import change_route, remove_route
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.import_agents import import_agents
@@ -110,7 +111,8 @@ class Administrator:
         outcome = self._context.ask(
             "token", human(), lambda idempotency_key: issue_token(sim.deps, human(), wanted, idempotency_key)
         )
-        if isinstance(outcome, Answered) and outcome.value is not None:
+        # A token in the name of an approver may wait for a second administrator: the value is a change then.
+        if isinstance(outcome, Answered) and isinstance(outcome.value, tuple):
             token, text = outcome.value
             self._tokens[token.id] = text
             self._humans += [token] if token.kind is PrincipalKind.HUMAN else []

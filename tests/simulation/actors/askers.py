@@ -32,6 +32,7 @@ KINDS = (*[QuestionKind.ACTION] * 4, QuestionKind.TEXT, QuestionKind.CHOICE)
 TOOLS, OPTIONS = ("refund", "refund", "delete"), ("red", "blue")
 LONG_SECONDS = 864_000
 WAIT = "wait for answers"
+ASKING = (Focus.QUESTIONS, Focus.TRUST)
 
 
 class Asker:
@@ -42,7 +43,7 @@ class Asker:
         self._known = context.sim.oracle.questions.items
 
     def act(self, hold: Hold) -> None:
-        for _ in range(2 + self._draw(10) if self._context.habits.focus is Focus.QUESTIONS else 1 + self._draw(2)):
+        for _ in range(2 + self._draw(10) if self._context.habits.focus in ASKING else 1 + self._draw(2)):
             if self._draw(3):
                 self._ask(hold)
             self._context.rest(6)

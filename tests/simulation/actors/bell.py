@@ -13,7 +13,8 @@ from baton.domain.access.token import credentials_from
 from baton.domain.bell.listener import topic_of
 from baton.domain.errors import BatonError, Busy
 from baton.services.access.authenticate import admit
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.register_agent import register_agent
 from baton.services.bell.listen import begin_listening, make_ticket, use_ticket, what_is_due
 from baton.services.claims.claim_task import claim_next
@@ -164,7 +165,8 @@ class Ear:
         outcome = self._context.ask(
             "token", human(), lambda once: issue_token(self._sim.deps, human(), request, once), is_keyed=False, tries=1
         )
-        if isinstance(outcome, Answered):
+        # A token in the name of an approver may wait for a second administrator: the value is a change then.
+        if isinstance(outcome, Answered) and isinstance(outcome.value, tuple):
             token, text = outcome.value
             self.token = token.id, text
 

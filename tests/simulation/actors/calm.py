@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from baton.domain.errors import ApprovalCounted, NotAsked, QuestionOver
+from baton.domain.errors import ApprovalCounted, NotAllowed, NotAsked, QuestionOver
 from baton.domain.questions.question import Outcome
 from baton.domain.tasks.calls import WorkerCall
 from baton.services.access.change_settings import change_settings
@@ -15,12 +16,14 @@ from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.events.publish_events import publish_overdue
 from baton.services.questions.answer_question import Answer, answer_question
 from baton.services.questions.list_questions import list_open_questions
-from baton.services.tasks.approve_task import approve_task
+from baton.services.tasks.approve_task import approve_task, approve_task_next
+from baton.services.tasks.end_task import cancel_task
 from baton.services.tasks.sweep import sweep
 from baton.services.tracker.import_tracker import import_tracker
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.steps.claims.take_task import Claimed, Claimer
-from simulation.actors.people import ALL, GROUPS, PEOPLE, SERVICE, agent, human
+from simulation.actors.people import ACCEPTED, ALL, GROUPS, OPERATOR, PEOPLE, SERVICE, agent, human
+from simulation.actors.trust.staff import APPROVER
 from simulation.oracle.items import attributes_of
 from simulation.oracle.ledger import ENDED
 from simulation.ports import BEGIN, WORKSPACE
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 DAY_MS = 86_400_000
 BEGIN_MS = int(BEGIN.timestamp() * 1000)
+READY = frozenset({"delegated", "next"})
 MAX_ROUNDS = 1_500
 SWEEP_MS = 61_000
 # Where the index has the workspaces whose tracker is to be asked again.
@@ -45,12 +49,14 @@ SAID, SENT = ("seq", "state"), ("wanted", "sender")
 class CalmDays:
     def __init__(self, context: ActorContext) -> None:
         self._context, self._sim = context, context.sim
+        # Ready work that everybody was asked to approve, as it was then.
+        self._let: set[tuple[str, int]] = set()
 
     def begin(self) -> None:
         """The tracker is there, and what it knows is known."""
         sim = self._sim
         if sim.habits.has_tracker:
-            change_settings(sim.deps, human(), {"tracker": {"database": DATABASE}})
+            change_settings(sim.deps, OPERATOR, {"tracker": {"database": DATABASE}})
             import_tracker(sim.deps, human(), lambda: True)
 
     def pass_by(self, days: int) -> None:
@@ -79,12 +85,14 @@ class CalmDays:
         if sim.habits.has_tracker:
             retry_tracker(sim.deps, human(), None)
         for slug in ALL:
-            register_agent(sim.deps, human(), slug, {"active": True})
+            accepts = {"accepts": ACCEPTED[slug]} if sim.habits.has_trust and slug in ACCEPTED else {}
+            register_agent(sim.deps, OPERATOR, slug, {"active": True, **accepts})
         self._gather()
         for _ in range(60):
             sim.pass_to(sim.now_ms + 60_000)
             for task in list(sim.deps.store.queues.needs(WORKSPACE, 200, None).items):
                 self._approve(task.id)
+            self._let_all_through()
             self._answer()
             sim.pass_to(sim.now_ms + 60_000)
             for slug in ALL:
@@ -98,14 +106,49 @@ class CalmDays:
     def _gather(self) -> None:
         """Whoever is asked is there again."""
         if self._sim.habits.has_questions:
-            change_settings(self._sim.deps, human(), {"groups": GROUPS[0]})
+            change_settings(self._sim.deps, OPERATOR, {"groups": GROUPS[0]})
+        if self._sim.habits.has_trust:
+            self._make_rules_possible()
+            for name in PEOPLE:
+                self._sim.staff.let_in(OPERATOR, name, APPROVER)
+
+    def _make_rules_possible(self) -> None:
+        """No rule asks for all of its people, and excludes an author who is one of them."""
+        rules = self._sim.deps.store.settings.of(WORKSPACE).approval_rules
+        possible = tuple(
+            replace(each, not_author=each.not_author and not 0 < len(each.people) <= each.needed) for each in rules
+        )
+        change_settings(self._sim.deps, OPERATOR, {"approval_rules": possible})
 
     def _approve(self, task_id: str) -> None:
-        """As many as it takes."""
+        """As many as it takes. A handoff whose author is one of all the people that it needs is cancelled."""
         for name in ("alice", *PEOPLE):
             with suppress(NotAsked, ApprovalCounted):
                 if approve_task(self._sim.deps, human(name), task_id, None).task.state != "needs":
                     return
+        if self._is_for_nobody(task_id):
+            cancel_task(self._sim.deps, human(), task_id, "nobody may approve it")
+
+    def _is_for_nobody(self, task_id: str) -> bool:
+        task, _ = self._sim.deps.store.tasks.load(WORKSPACE, task_id)
+        needs = task.approval.needs if task.approval else ()
+        return any(each.approvers.is_hopeless(GROUPS[0]) for each in needs)
+
+    def _let_all_through(self) -> None:
+        """Everybody approves ready work once, if there are rules that may hold it back from its agents."""
+        if not any(self._sim.oracle.voters.rules_seen()):
+            return
+        for task_id, head in list(self._context.ledger.heads.items()):
+            place = (task_id, head["seq"])
+            if head["state"] in READY and place not in self._let:
+                self._let.add(place)
+                self._let_through(task_id, head["state"])
+
+    def _let_through(self, task_id: str, state: str) -> None:
+        approve = approve_task_next if state == "next" else approve_task
+        for name in ("alice", *PEOPLE):
+            with suppress(NotAsked, ApprovalCounted, NotAllowed):
+                approve(self._sim.deps, human(name), task_id, None)
 
     def _answer(self) -> None:
         """Everybody says something to what is open, if they are asked and it isn't closed by then."""

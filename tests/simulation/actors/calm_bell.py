@@ -14,9 +14,10 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.times import rfc3339
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.register_agent import register_agent
-from baton.services.bell.listen import begin_listening, what_is_due
+from baton.services.bell.listen import begin_listening, stop_listening, what_is_due
 from baton.services.claims.claim_task import claim_next
 from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_task import ReleasedWork, release_task
@@ -30,7 +31,7 @@ from baton.services.tracker.retry_tracker import retry_tracker
 from baton.steps.claims.take_task import Claimed, Claimer
 from simulation.actors.bell import LOOK_MS
 from simulation.actors.calm import SWEEP_MS, CalmDays
-from simulation.actors.people import ALL, RUN, agent, human
+from simulation.actors.people import ACCEPTED, ALL, OPERATOR, RUN, agent, human
 from simulation.habits import PULL, NoticeFate
 from simulation.oracle.bell import BEGIN_MS, Ringing
 from simulation.oracle.items import to_ms
@@ -60,7 +61,7 @@ MARGIN_MS, OTHERS_MS = 2_000, 3_000
 @dataclass(eq=False)
 class Post:
     """Who listens for an agent's work. ``looked_ms``: when it last looked by itself, if it did;
-    ``wakes_ms``: when it was told to."""
+    ``wakes_ms``: when it was told to; ``past``: its last connection that is over."""
 
     slug: str
     token: Token
@@ -68,6 +69,7 @@ class Post:
     since_ms: int
     looked_ms: int = -1
     wakes_ms: set[int] = field(default_factory=set)
+    past: Line | None = None
 
 
 class BellDays(CalmDays):
@@ -90,7 +92,8 @@ class BellDays(CalmDays):
         if sim.habits.has_tracker:
             retry_tracker(sim.deps, human(), None)
         for slug in ALL:
-            register_agent(sim.deps, human(), slug, {"active": True})
+            accepts = {"accepts": ACCEPTED[slug]} if sim.habits.has_trust and slug in ACCEPTED else {}
+            register_agent(sim.deps, OPERATOR, slug, {"active": True, **accepts})
         change_settings(sim.deps, human(), {"listeners_per_principal": 100})
         self._gather()
         sim.bell_stream = []
@@ -135,7 +138,7 @@ class BellDays(CalmDays):
 
     def _hand_off(self, slug: str) -> None:
         """Mostly for later."""
-        sim, by, later = self._sim, human("dora"), self._draw(3)
+        sim, by, later = self._sim, human("bob"), self._draw(3)
         at = sim.clock.now() + timedelta(seconds=1 + self._draw((1, 400, 7_200)[later]))
         not_before = {"metadata": {"not_before": rfc3339(at)}} if later else {}
         message = {
@@ -147,7 +150,7 @@ class BellDays(CalmDays):
         create_handoff(sim.deps, by, CreateHandoff(message=message_from(message)))
 
     def _token(self, kind: PrincipalKind, subject: str) -> Token:
-        return issue_token(self._sim.deps, human(), TokenRequest(kind=kind, subject=subject))[0]
+        return issue_token(self._sim.deps, OPERATOR, TokenRequest(kind=kind, subject=subject))[0]
 
     def _listens(self, token: Token, topic: str) -> Line:
         line = self._sim.connections.line(topic, token.id)
@@ -181,6 +184,7 @@ class BellDays(CalmDays):
                 defer_task(sim.deps, HumanCall(human(), task.id), until)
             else:
                 self._approve(task.id)
+        self._let_all_through()
 
     def _baton(self) -> None:
         """Notices, sweeps, rings; until nothing is left for now."""
@@ -241,8 +245,13 @@ class BellDays(CalmDays):
                 self._claim(post)
 
     def _connect_anew(self, post: Post) -> None:
-        """Before the gateway ends it, which tells Baton nothing of that."""
+        """Before the gateway ends it, which tells Baton nothing of that. The one before has expired in the table."""
         self._sim.connections.end(post.line)
+        if post.past is not None:
+            self._sim.current.process.ringing = Ringing("leave", post.past.id)
+            stop_listening(self._sim.deps, post.past.id)
+            self._sim.current.process = Process()
+        post.past = post.line
         post.line, post.since_ms = self._listens(post.token, post.line.topic), self._sim.now_ms
         post.looked_ms = -1
 
@@ -362,7 +371,8 @@ class BellDays(CalmDays):
         for task_id, head in self._heads.items():
             target = head.get("target_agent")
             is_let = target == slug or (target is None and head["source_agent"] != slug)
-            if head["state"] == "delegated" and is_let and not head.get("parked"):
+            is_held = self._sim.oracle.approvals.may_be_held({**head, "target_agent": slug})
+            if head["state"] == "delegated" and is_let and not head.get("parked") and not is_held:
                 found.append((task_id, to_ms(head["ready_at"]) - BEGIN_MS, target == slug))
         return found + [(head["id"], head["claim"]["expires_ms"] - BEGIN_MS, True) for head in self._held(slug)]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.access.principal import PrincipalKind
@@ -38,7 +39,7 @@ from baton.services.tasks.approve_task import approve_task, approve_task_next, u
 from baton.services.tasks.end_task import cancel_task, resolve_task
 from baton.services.tasks.put_off_task import defer_task, dismiss_task
 from simulation.actors.actor_context import ActorContext, NothingThere
-from simulation.actors.people import ALL, PEOPLE, REPORT, RUN, SERVICE, agent, human
+from simulation.actors.people import ALL, GUARDED_TYPE, PEOPLE, REPORT, RUN, SERVICE, agent, human
 from simulation.habits import Focus
 from simulation.ports import SUMMARY, WORKSPACE
 from simulation.requests import Answered
@@ -94,6 +95,7 @@ class Client:
             Focus.RUNS: [self._talk, self._hand_off],
             Focus.TALKS: [self._talk],
             Focus.QUESTIONS: [self._hand_off],
+            Focus.TRUST: [self._hand_off],
         }
         return own.get(self._focus, [self._mark, self._mark, self._hand_off, self._talk])
 
@@ -108,6 +110,7 @@ class Client:
             Focus.MARKERS: [self._end] * 9,
             Focus.RUNS: [self._decide] * 9,
             Focus.QUESTIONS: [self._decide] * 9,
+            Focus.TRUST: [*[self._decide] * 5, *[self._approve_together] * 5],
             Focus.BOARD: [self._use_board] * 20,
             Focus.ALERTS: [*[self._raise_alert] * 20, *[self._handle_alert] * 5],
         }
@@ -143,7 +146,7 @@ class Client:
 
     def _hand_off(self) -> None:
         sim, is_runs = self._sim, self._focus is Focus.RUNS
-        author = human(PEOPLE[0] if self._context.habits.has_questions else "bob")  # who may be asked, too
+        author = self._context.person(PEOPLE[0] if self._context.habits.has_questions else "bob")  # may be asked, too
         by = sim.pick([author, agent(sim.pick(ALL)), author, SERVICE])
         source = by.id if by.kind is not PrincipalKind.SERVICE else sim.pick(ALL)
         targets: tuple[str | None, ...] = RUN if is_runs else self._context.targets
@@ -152,13 +155,11 @@ class Client:
         if self._draw(4) == 3 or is_runs or self._focus is Focus.ENDS:
             most = {"max_handoffs": 2 + self._draw(4)} if self._draw(2) else {}
             handoff["budget"] = {"max_model_calls": 2 + self._draw(2) if is_runs else 1 + self._draw(4), **most}
-        self._context.ask(
-            "hand off",
-            by,
-            lambda idempotency_key: create_handoff(
-                sim.deps, by, CreateHandoff(message=message_from(handoff)), idempotency_key
-            ),
-        )
+        asked = CreateHandoff(message=message_from(handoff), work_type=self._work_type())
+        self._context.ask("hand off", by, lambda idempotency_key: create_handoff(sim.deps, by, asked, idempotency_key))
+
+    def _work_type(self) -> str | None:
+        return self._sim.pick([None, None, GUARDED_TYPE]) if self._context.habits.has_trust else None
 
     def _talk(self) -> None:
         sim, by = self._sim, self._sim.pick([human("carol"), human("carol"), human("dave"), agent("c")])
@@ -176,7 +177,7 @@ class Client:
 
     def _decide(self) -> None:
         sim, task_id = self._sim, self._context.some_task("needs", "delegated")
-        by = sim.pick([human(f"h{self._draw(3)}")] * 9 + [SERVICE, agent("a")])
+        by = sim.pick([self._context.person(f"h{self._draw(3)}")] * 9 + [SERVICE, agent("a")])
         until = sim.clock.now() + timedelta(seconds=1 + self._draw(600))
         # What they had before them: mostly nobody says so, and now and then it is another revision than there is.
         seen = self._seen(task_id)
@@ -202,6 +203,18 @@ class Client:
         if verb in ("approve", "next") and seen is not None and isinstance(outcome, Answered):
             sim.oracle.accepted.is_approved_as_seen(task_id, seen)
 
+    def _approve_together(self) -> None:
+        """One after the other, for what rules ask several people for; also for ready work that a rule holds back."""
+        heads, states = self._context.ledger.heads, ("needs", "delegated", "next")
+        waiting = [each for each, head in heads.items() if head["state"] in states and not head.get("claim")]
+        needing = [each for each in waiting if heads[each].get("approval")] if self._draw(3) else waiting
+        if not needing:
+            raise NothingThere
+        sim, task_id = self._sim, self._sim.pick(needing[-4:])
+        for name in PEOPLE[:3]:
+            by = self._context.person(name)
+            self._context.ask("approve", by, partial(approve_task, sim.deps, by, task_id, None))
+
     def _seen(self, task_id: str) -> Seen | None:
         ledger = self._context.ledger
         head, digest = ledger.heads[task_id], ledger.folds[task_id].get("digest")
@@ -212,7 +225,7 @@ class Client:
 
     def _approve_many(self) -> None:
         """Each has an answer of its own, and a repeat is answered alike."""
-        sim, by = self._sim, human(f"h{self._draw(3)}")
+        sim, by = self._sim, self._context.person(f"h{self._draw(3)}")
         wanted = dict.fromkeys(self._context.some_task("needs", "delegated") for _ in range(1 + self._draw(3)))
         asked = [ApprovalRequest(each, self._seen(each), is_for_next=self._draw(6) == 5) for each in wanted]
         most = 1 + len(asked)  # how many there are is remembered, and each answer
@@ -238,7 +251,7 @@ class Client:
         self._context.ask("alert", by, lambda idempotency_key: raise_alert(sim.deps, by, request, idempotency_key))
 
     def _handle_alert(self) -> None:
-        sim, by = self._sim, human(f"h{self._draw(3)}")
+        sim, by = self._sim, self._context.person(f"h{self._draw(3)}")
         page = self._context.look(lambda: list_alerts(sim.deps, human(), AlertFilter(), 20, None))
         if page and page.items:
             alert, later = sim.pick(page.items), sim.clock.now() + timedelta(hours=1)
@@ -282,7 +295,7 @@ class Client:
             )
 
     def _end(self) -> None:
-        sim, by = self._sim, human(f"h{self._draw(3)}")
+        sim, by = self._sim, self._context.person(f"h{self._draw(3)}")
         which = self._draw(3)
         states = ("claimed",) if which == 2 else ()
         task_id = self._context.some_parent() if which == 1 else self._context.some_task(*states)
@@ -302,7 +315,7 @@ class Client:
 
     def _take_back(self) -> None:
         """From whoever holds it, or held it a moment ago."""
-        sim, by = self._sim, human(f"h{self._draw(3)}")
+        sim, by = self._sim, self._context.person(f"h{self._draw(3)}")
         task_id = self._context.some_task("claimed")
         fence = max(1, self._context.ledger.heads[task_id].get("fence", 0) - self._draw(2))
         self._context.ask(

@@ -17,7 +17,7 @@ from baton.services.questions.list_questions import find_question, list_open_que
 from baton.services.questions.standing_answers import list_standing_answers, revoke_standing_answer
 from simulation.actors.actor_context import NothingThere
 from simulation.actors.askers import OPTIONS
-from simulation.actors.people import GROUP, GROUPS, OTHERS, PEOPLE, RULES, agent, human
+from simulation.actors.people import GROUP, GROUPS, OPERATOR, OTHERS, PEOPLE, RULES, agent, human
 from simulation.habits import Focus
 from simulation.ports import WORKSPACE
 from simulation.requests import Answered
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from simulation.oracle.ledger import Item
 
 MANY = 200
+# Where rights differ: two of them may answer less than the others, or nothing.
+TRUSTED = (*PEOPLE * 2, "mem", "rea")
 
 
 def person(name: str, session: int = 0) -> Principal:
@@ -51,6 +53,8 @@ class Decider:
                 self._sim.pick(acts)()
 
     def _person(self) -> Principal:
+        if self._context.habits.has_trust:
+            return self._context.person(self._sim.pick(TRUSTED))
         return person(self._sim.pick(PEOPLE), self._draw(3))
 
     def _some(self, *outcomes: str) -> Item:
@@ -158,5 +162,6 @@ class Chief:
 
     def _change(self, values: dict[str, Any]) -> None:
         sim = self._sim
-        change: Callable[[object], object] = lambda _once: change_settings(sim.deps, human(), values)  # noqa: E731
-        self._context.ask("settings", human(), change, is_keyed=False, most_effects=2)
+        by = human() if self._context.habits.has_trust else OPERATOR
+        change: Callable[[object], object] = lambda _once: change_settings(sim.deps, by, values)  # noqa: E731
+        self._context.ask("settings", by, change, is_keyed=False, most_effects=2)

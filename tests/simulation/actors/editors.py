@@ -13,7 +13,7 @@ from baton.services.tracker.receive_webhook import receive_webhook
 from baton.services.tracker.retry_tracker import retry_tracker
 from baton.services.tracker.tracker_health import tracker_health
 from notion_webhook.delivery import NotionEvent
-from simulation.actors.people import SERVICE, human
+from simulation.actors.people import OPERATOR, SERVICE, human
 from simulation.tracker import BOT, DATABASE, WEBHOOK_TOKEN
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Editor:
                 self._switch(sim.pick([{"tracker": None}, {"tracker": {"database": DATABASE}}]))
 
     def _switch(self, values: dict[str, Any]) -> None:
-        self._context.look(lambda: change_settings(self._sim.deps, human(), values))
+        self._context.look(lambda: change_settings(self._sim.deps, OPERATOR, values))
 
     def _add(self) -> None:
         """A handoff that only the tracker knows, until somebody takes it over into Baton."""

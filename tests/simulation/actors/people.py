@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind
+from baton.domain.access.principal import ACT_AS, CONVERSE, Principal, PrincipalKind, operator
 from baton.domain.agents.agent import Approval, Requeue, Runtime
 from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import ToolMode
@@ -50,6 +50,19 @@ RULES: tuple[tuple[ApprovalRule, ...], ...] = (
     (ApprovalRule(target="a", not_author=True), ApprovalRule(people=PEOPLE[:2], needed=2)),
     (ApprovalRule(target="b", needed=2), ApprovalRule(people=PEOPLE[:1], then_group=OTHERS, **_SOON)),
 )
+# Where rights differ: an agent is guarded, a type of work, or both. "a" accepts the type.
+GUARDED_TYPE = "deploy"
+_OF_TOOLS = (ApprovalRule(tool="refund", group=GROUP, needed=2), ApprovalRule(tool="refund", group=OTHERS))
+GUARDS: tuple[tuple[ApprovalRule, ...], ...] = (
+    (ApprovalRule(target="a", group=GROUP, needed=2, not_author=True), ApprovalRule(tool="refund", group=GROUP)),
+    (ApprovalRule(target="b", needed=2), *_OF_TOOLS),
+    (ApprovalRule(tool="refund", people=PEOPLE[:2], not_author=True), ApprovalRule(tool="delete", source="b")),
+    (ApprovalRule(work_type=GUARDED_TYPE, group=GROUP, needed=2), *_OF_TOOLS),
+    (ApprovalRule(target="a", needed=2), ApprovalRule(work_type=GUARDED_TYPE, group=OTHERS)),
+    (ApprovalRule(source="c", target="b", group=GROUP), ApprovalRule(target="a", people=PEOPLE[:2], not_author=True)),
+    (ApprovalRule(target="a", group=GROUP, then_group=OTHERS, **_SOON), ApprovalRule(target="b", needed=2)),
+)
+ACCEPTED = {"a": (GUARDED_TYPE, "audit"), "b": ("audit",)}
 # Whose calls people approve: no other tool has their target.
 MARKED = ("to_a", "ask_b")
 MARKS = (
@@ -63,6 +76,10 @@ def agent(slug: str) -> Principal:
     return Principal(WORKSPACE, PrincipalKind.AGENT, slug, frozenset({CONVERSE}))
 
 
+# Changes what no second administrator has to approve.
+OPERATOR = operator(WORKSPACE)
+
+
 def human(name: str = "alice") -> Principal:
     return Principal(WORKSPACE, PrincipalKind.HUMAN, name, frozenset({ACT_AS}))
 
@@ -74,6 +91,8 @@ def settle(sim: Simulation) -> tuple[str | None, ...]:
     has_branches = sim.habits.focus is Focus.BRANCHES
     if has_branches:
         targets: tuple[str | None, ...] = PULL
+    elif sim.habits.focus is Focus.TRUST:
+        targets = ("a", "b", None, None)
     elif sim.habits.focus is Focus.QUESTIONS:
         targets = ("a", "a", "b", None)
     elif sim.draw(3):
@@ -82,9 +101,11 @@ def settle(sim: Simulation) -> tuple[str | None, ...]:
         targets = (*ALL, None)
     if sim.habits.has_tracker:
         set_tracker_token(sim.deps, human(), "token")
-        change_settings(sim.deps, human(), {"tracker": {"database": DATABASE}})
+        change_settings(sim.deps, OPERATOR, {"tracker": {"database": DATABASE}})
+    sim.staff.welcome(OPERATOR)
     for slug in ALL:
         _register(sim, slug, has_branches=has_branches)
+    _choose_rules(sim)
     names = ["complete_task", "fail_task", "save_checkpoint"]
     for name, mode in TOOLS:
         mark = {"needs_approval": sim.pick(MARKS)} if name in MARKED and sim.habits.has_questions else {}
@@ -109,15 +130,20 @@ def _choose_settings(sim: Simulation) -> None:
         "max_handoffs_per_workflow": sim.pick([50, 8]),
         "waiting_alert_seconds": sim.pick([86_400, 3_600]),
     }
-    change_settings(sim.deps, human(), sim.settings)
+    change_settings(sim.deps, OPERATOR, sim.settings)
+
+
+def _choose_rules(sim: Simulation) -> None:
+    """Once the agents are there that rules name."""
     if sim.habits.has_questions:
         rules = sim.pick(RULES) if sim.draw(2) else ()
-        change_settings(sim.deps, human(), {"groups": GROUPS[0], "approval_rules": rules})
+        rules = sim.pick(GUARDS) if sim.habits.has_trust else rules
+        change_settings(sim.deps, OPERATOR, {"groups": GROUPS[0], "approval_rules": rules})
 
 
 def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
     is_limited = sim.draw(3) == 2 and not has_branches
-    is_asking = sim.habits.focus is Focus.QUESTIONS and slug in PULL
+    is_asking = sim.habits.focus in (Focus.QUESTIONS, Focus.TRUST) and slug in PULL
     is_let = has_branches or is_asking or (slug in RUN and sim.habits.focus is Focus.RUNS)
     values = {
         "name": slug.upper(),
@@ -126,5 +152,6 @@ def _register(sim: Simulation, slug: str, *, has_branches: bool) -> None:
         "produces": (REPORT,),
         "requeue": Requeue(sim.pick(["same", "same", "needs"])),
         **({"max_concurrent": 1 + sim.draw(2)} if is_limited else {}),
+        **({"accepts": ACCEPTED[slug]} if sim.habits.has_trust and slug in ACCEPTED else {}),
     }
     register_agent(sim.deps, human(), slug, values)

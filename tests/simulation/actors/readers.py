@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from baton.domain.errors import Unknown
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from baton.domain.handoffs.chain import Step
+    from baton.services.tasks.verify_trail import TrailFindings
     from simulation.actors.actor_context import ActorContext
 
 MANY = 100
@@ -128,10 +130,19 @@ class Reader:
             )
 
     def _trail(self) -> None:
+        """To its end: a task that changes meanwhile is checked a part at a time."""
         sim, task_id = self._sim, self._context.some_task()
-        self._read(
-            lambda: verify_trail(sim.deps, human(), task_id), lambda _began, verdict: self._rules.is_intact(verdict)
-        )
+        cursors: list[str | None] = [None]
+
+        def note(_began: int, verdict: TrailFindings) -> None:
+            if verdict.next_cursor is None:
+                self._rules.is_intact(verdict)
+            else:
+                cursors.append(verdict.next_cursor)
+
+        while cursors and not sim.is_stopping:
+            cursor = cursors.pop()
+            self._read(partial(verify_trail, sim.deps, human(), task_id, cursor), note)
 
     def _inbox(self) -> None:
         """Of one who was told anything, if there is one; looked into several times, as by whoever waits for more."""

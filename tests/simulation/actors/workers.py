@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from baton.services.claims.delegate_task import branch_from, delegate_task
 from baton.services.claims.fail_task import FailedWork, fail_task, reject_task
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
-from baton.services.claims.save_checkpoint import save_checkpoint
+from baton.services.claims.save_checkpoint import save_checkpoint, save_run_state
 from baton.services.claims.transfer_task import transfer_task
 from baton.services.claims.wait_for_callback import wait_for_callback
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from simulation.actors.actor_context import ActorContext
     from simulation.oracle.ledger import Item
 
-HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS, Focus.QUESTIONS})
+HASTY = frozenset({Focus.BRANCHES, Focus.ENDS, Focus.WAITS, Focus.QUESTIONS, Focus.TRUST})
 VERBS = (
     "complete",
     "complete",
@@ -184,6 +185,8 @@ class Worker:
         if self._context.habits.is_hot and hold.task.hard_deadline:  # then two decide by what they have read
             self._sim.spawn("beat too", lambda: self._beat(hold))
             self._beat(hold)
+        if self._context.habits.has_trust and self._draw(2):
+            self._save_run(hold)
         for _ in range(self._draw(2 if self._focus in HASTY else 5) + is_ends):
             self._pause(hold)
             outcome = self._do_something(hold, 4 if is_ends else self._draw(6))
@@ -223,6 +226,8 @@ class Worker:
         sim, by, task_id, claim_id = self._sim, hold.by, hold.task.id, hold.claim_id
         if what < 2:
             return self._beat(hold)
+        if what == 2 and self._draw(2):
+            return self._save_run(hold)
         if what == 2:
             state = {"n": 1}
             return self._say(
@@ -247,6 +252,17 @@ class Worker:
                 sim.spawn("hand off too", lambda: self._hand_off(hold, another))
             return self._hand_off(hold, handoff)
         return None
+
+    def _save_run(self, hold: Hold) -> Outcome:
+        """As an adapter of a framework does."""
+        sim, state = self._sim, f"state {self._draw(1000)}"
+        signature = hashlib.sha256(f"key of {hold.slug} {state}".encode()).hexdigest()
+
+        def send(key: IdempotencyKey | None) -> Any:
+            call = WorkerCall(hold.by, hold.task.id, hold.claim_id, idempotency_key=key)
+            return save_run_state(sim.deps, call, state, signature)
+
+        return self._say(hold, "run state", send)
 
     def _beat(self, hold: Hold) -> Outcome:
         sim, lease_seconds = self._sim, self._sim.pick([None, None, 15, 60, 600])
@@ -284,6 +300,8 @@ class Worker:
             return ("wait", "wait", "complete")
         if self._focus is Focus.TALKS:
             return ("transfer", "transfer", "complete", "complete", "fail", "delegate")
+        if self._focus is Focus.TRUST:
+            return ("complete", "release", "release", "fail", "delegate")
         if self._focus is Focus.RETRIES:
             return ("fail", "reject", "complete")
         return VERBS

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 # Decided again, or told in other words: never a caller's business.
 INTERNAL = {"Conflict", "KeyTaken", "SlotTaken"}
 # What a repeat is told in place of the first answer: nobody knows it now, the claim is over, the secret was shown. The
-# repeat of an import that was cut short goes on with it, and may find the tracker away, closed to it, or taken out.
-INSTEAD = {"Busy", "ClaimOver", "SecretAlreadyShown", "TrackerAway", "TrackerDenies", "NoTracker"}
+# repeat of an import that was cut short goes on with it, and may find the tracker away, closed to it, or taken out. And
+# the caller's token may be over.
+INSTEAD = {"Busy", "ClaimOver", "SecretAlreadyShown", "TokenRefused", "TrackerAway", "TrackerDenies", "NoTracker"}
 UNSUCCESSFUL = {"failed", "rejected"}
 FAILURES = {"sweep_failed", "runner_raised", "contact_not_marked"}
 # What a simulation breaks on purpose.
@@ -145,13 +146,14 @@ class Answers:
         self._must(is_brought, "{}: its claimer got {} instead of {}", task.id, details.resume_payload, resume_payload)
         if claimed.memory is not None:
             self._sim.oracle.board.is_told(task.id, self._sim.current.process.began_at, claimed.memory)
+        self._sim.oracle.run_states.is_shown(claimed)
         got = len(details.recoveries)
         self._must(got == task.recoveries, "{}: its claimer got {} of {} recoveries", task.id, got, task.recoveries)
-        latest = details.checkpoint.id if details.checkpoint else None
         # A repeat's answer is read in one query, which is of several moments: the claim may have gone on meanwhile.
-        saved_since = ledger.heads[task.id].get("last_checkpoint_id")
-        is_latest = latest in (task.last_checkpoint_id, saved_since)
-        self._must(is_latest, "{}: its claimer got checkpoint {}", task.id, latest)
+        for saved, named in (("checkpoint", "last_checkpoint_id"), ("run_state", "run_state_id")):
+            item = getattr(details, saved)
+            is_latest = (item and item.id) in (getattr(task, named), ledger.heads[task.id].get(named))
+            self._must(is_latest, "{}: its claimer got {} {}", task.id, saved, item and item.id)
 
     def model_is_asked(self, request: ModelRequest) -> None:
         """Counted before, and once a turn. What was begun while it held the task can't be called back."""

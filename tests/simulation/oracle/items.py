@@ -16,6 +16,8 @@ def plain(wire: Item) -> Any:
         return {name: each["S"] if "S" in each else plain(each) for name, each in value.items()}
     if kind == "L":
         return [plain(each) for each in value]
+    if kind == "NULL":
+        return None
     if kind == "SS":
         return set(value)
     if kind == "N":
@@ -57,6 +59,8 @@ def whole(pk: str, head: Item) -> Item:
     own |= {"workflow_id": f"wf_t{task_id[5:]}", "created_by": f"agent:{head['source_agent']}"}
     said = {**own, "depth": 1, "attempt": 0, **wake, **head}
     said |= {name: _from_ms(said[name]) for name in _TIMES if name in said}
+    if "accepts" in head:  # a name that the queue index projects
+        said["ok_by"] = said.pop("accepts")
     if "digest" in head:
         said["digest"] = base64.b64decode(f"{head['digest']}=", altchars=b"-_").hex()
     return said

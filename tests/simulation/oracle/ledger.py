@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
+
+from simulation.oracle.trust.changed import Changed
 
 Item = dict[str, Any]
 ENDED = frozenset({"done", "failed", "rejected", "cancelled"})
@@ -14,6 +17,10 @@ def criteria_in(body: Item) -> list[str]:
     """What a handoff's message wants to be told of."""
     deliverables = (body.get("expectations") or {}).get("deliverables") or []
     return list(dict.fromkeys(text for each in deliverables for text in each.get("acceptance_criteria", ())))
+
+
+# The fields of an agent that approvers see.
+SEEN = ("name", "accepts", "produces", "runtime")
 
 
 @dataclass
@@ -77,6 +84,8 @@ class Ledger:
     versions: dict[tuple[str, str, int], Item] = field(default_factory=dict)
     # By agent: each version, and at which step it was written.
     agents: dict[str, list[tuple[int, Item]]] = field(default_factory=lambda: defaultdict(list))
+    # Agents with the versions that somebody wrote who may give no approval.
+    unvouched: set[tuple[str, int]] = field(default_factory=set)
     # Each task's events, in order; and the numbers of those that are in its beginning or in a chunk.
     trails: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
     kept: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -153,6 +162,17 @@ class Ledger:
         before = [version for at, version in self.agents[slug] if at <= step]
         return before[-1:] + [version for at, version in self.agents[slug] if at > step]
 
+    def unvouched_changes(self, slug: str, before: int) -> list[tuple[int, Item]]:
+        """Each version, with the step before which it was written, in which a service or a member changed what
+        approvers see of the agent."""
+        return [
+            (at, now)
+            for (_, was), (at, now) in pairwise(self.agents[slug])
+            if at < before
+            and (slug, now["version"]) in self.unvouched
+            and any(was.get(name) != now.get(name) for name in SEEN)
+        ]
+
     def ended_branches(self, wait: Item) -> list[list[Item]]:
         """The leaves of each."""
         leaves = [self.leaves(branch["task_id"]) for branch in wait["branches"]]
@@ -183,7 +203,8 @@ class Transaction:
     """What is written at once. ``heads``: before and after; ``entries``: of trails, by task; ``told``: those of all
     tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``held``: tasks whose claims take or
     free a slot; ``alerts``: new ones by task;
-    ``followed``: by which task each was followed in its conversation."""
+    ``followed``: by which task each was followed in its conversation; ``run_states``: by
+    task."""
 
     heads: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)
     entries: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
@@ -198,6 +219,9 @@ class Transaction:
     workflows: set[str] = field(default_factory=set)
     resume_payload: Item | None = None
     followed: dict[str, str] = field(default_factory=dict)
+    people: Item | None = None
+    changed: Changed = field(default_factory=Changed)
+    run_states: dict[str, Item] = field(default_factory=dict)
     # New ones: their human and id.
     sessions: list[tuple[str, str]] = field(default_factory=list)
     # Before and after, by id, until something has given the reason.

@@ -24,6 +24,13 @@ from simulation.oracle.spending import Spending
 from simulation.oracle.standing import StandingRules
 from simulation.oracle.talks import Talks
 from simulation.oracle.tasks import TaskRules
+from simulation.oracle.trust.changes import Changes
+from simulation.oracle.trust.claim_rules import ClaimRules
+from simulation.oracle.trust.deeds import Deeds
+from simulation.oracle.trust.people import People
+from simulation.oracle.trust.rule_fits import RuleFits
+from simulation.oracle.trust.run_states import RunStates
+from simulation.oracle.trust.tool_rules import ToolRules
 from simulation.oracle.verdict import Verdict
 from simulation.oracle.voters import Voters
 from simulation.oracle.writes import Writes
@@ -34,18 +41,29 @@ if TYPE_CHECKING:
     from simulation.oracle.ledger import Item
     from simulation.simulation import Simulation
     from support.fakes.fake_dynamo import Change
+    from support.fakes.fake_dynamo.client import Item as WireItem
+    from support.fakes.fake_dynamo.client import Key
 
 
 class Oracle:
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
         self.verdict, self.ledger = Verdict(sim), Ledger()
+        self._known: dict[Key, tuple[WireItem, Item | None]] = {}
         self.pages = Pages(sim, self.verdict, self.ledger)
-        self.sessions = Sessions(sim, self.verdict)
+        self.people = People(sim)
+        self.changes = Changes(sim, self.verdict, self.ledger, self.people)
+        self.deeds = Deeds(sim, self.verdict, self.ledger, self.people)
+        self.sessions = Sessions(sim, self.verdict, self.people)
         self.bell = BellRules(sim, self.verdict, self.ledger)
-        self.voters, self.standing = Voters(sim), StandingRules(sim, self.verdict)
+        self.voters = Voters(sim, self.people)
+        self.fits = RuleFits(sim, self.ledger, self.voters)
+        self.standing = StandingRules(sim, self.verdict, self.people)
         self.questions = QuestionRules(sim, self.verdict, self.ledger, self.voters, self.standing)
-        self.approvals = Approvals(sim, self.verdict, self.ledger, self.voters)
+        self.approvals = Approvals(sim, self.verdict, self.ledger, self.voters, self.fits)
+        self.claim_rules = ClaimRules(self.verdict, self.ledger, self.people, self.approvals)
+        self.tool_rules = ToolRules(self.verdict, self.ledger, self.fits)
+        self.run_states = RunStates(sim, self.verdict, self.ledger)
         self._writes = Writes(sim, self.verdict, self.ledger, self.sessions, self.bell)
         self._tasks = TaskRules(sim, self.verdict, self.ledger)
         self.accepted = Accepted(sim, self.verdict, self.ledger)
@@ -63,12 +81,10 @@ class Oracle:
     def wrote(self, changes: Sequence[Change]) -> None:
         """One write, or all of a transaction."""
         must, tx = self.verdict.must, Transaction()
-        for (pk, sk), old, new in changes:
-            before, after = item_of(old), item_of(new)
-            if sk == "HEAD":
-                before, after = (each and whole(pk, each) for each in (before, after))
+        for key, old, new in changes:
+            before, after = self._plain(key, old), self._plain(key, new)
             if before != after:
-                self._writes.note(tx, pk, sk, before, after)
+                self._writes.note(tx, *key, before, after)
         for task_id, (was, now) in tx.heads.items():
             self._writes.pieces.in_head(tx, task_id, now)
             entries = sorted(tx.entries.pop(task_id, []), key=lambda entry: entry["seq"])
@@ -83,11 +99,28 @@ class Oracle:
         self.questions.have_their_reason(tx)
         self.standing.have_their_reason(tx)
         self.sessions.are_listed(tx)
+        odd = self.people.are_listed(tx.people) if tx.people else ""
+        self.changes.are_recorded(tx)
+        must(not odd, "the list of people is wrong about {}", odd)
+        for task_id, saved in tx.run_states.items():
+            self.run_states.is_written(task_id, saved)
         for task_id, next_id in tx.followed.items():
             self.talks.is_followed(task_id, next_id)
         for workflow in tx.workflows:
             self._counted(tx, workflow)
         self._one_effect(tx)
+
+    def _plain(self, key: Key, wire: WireItem | None) -> Item | None:
+        """What is written is asked for again when it is written over: by then it is known."""
+        if wire is None:
+            return None
+        known = self._known.get(key)
+        if known is not None and known[0] is wire:
+            return known[1]
+        item = item_of(wire)
+        item = whole(key[0], item) if item and key[1] == "HEAD" else item
+        self._known[key] = wire, item
+        return item
 
     def _is_nothing_left_behind(self, tx: Transaction, was: Item | None, head: Item) -> None:
         """By the end of a retry that was done, or is rolled back itself: whoever ended it could see all that waited."""

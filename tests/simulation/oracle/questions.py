@@ -11,36 +11,39 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED
+from simulation.oracle.trust.people import APPROVER, MEMBER
 from simulation.oracle.voters import Circle
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Ledger, Transaction
     from simulation.oracle.standing import StandingRules
     from simulation.oracle.verdict import Verdict
-    from simulation.oracle.voters import Voters
+    from simulation.oracle.voters import Moment, Voters
     from simulation.simulation import Simulation
 
     Word = tuple[str, str | None, str]
 
 # What of a question may change once it was asked.
-CHANGING = {"decisions", "outcome", "used_at", "version", "written_by", "queue_pk", "queue_sk"}
+CHANGING = {"decisions", "outcome", "used_at", "told_at", "version", "written_by", "queue_pk", "queue_sk"}
 OPEN, APPROVED = "open", "approved"
 
 
 @dataclass(eq=False)
 class Asked:
     """``words``: by human, what they have said last; ``outcome``: what that comes to. ``standing``: by human, the
-    standing answer that spoke for them."""
+    standing answer that spoke for them; ``gave``: the one that they gave with their own decision."""
 
     id: str
     task_id: str
     agent: str
     digest: str | None
     until_ms: int
-    circle: Circle
+    circles: tuple[Circle, ...]
     tool: str | None = None
     words: dict[str, Word] = field(default_factory=dict)
+    said_at: dict[str, Moment] = field(default_factory=dict)
     standing: dict[str, str] = field(default_factory=dict)
+    gave: dict[str, str] = field(default_factory=dict)
     outcome: str = OPEN
     word: Word | None = None
     is_used: bool = False
@@ -130,7 +133,9 @@ class QuestionRules:
         self, question_id: str, people: tuple[str, ...], group: str | None, needed: int, *, author: str
     ) -> None:
         """Those whom the worker wanted to ask. ``author``: who may not answer either, if there is somebody."""
-        circle = self._asked[question_id].circle
+        circle, *further = self._asked[question_id].circles
+        if further or self._sim.oracle.tool_rules.may_have_chosen(question_id):
+            return
         said = (circle.people, circle.groups, circle.needed)
         is_same = said == (people, (group,) if group else (), needed) and (not author or author in circle.never)
         self._must(
@@ -193,7 +198,7 @@ class QuestionRules:
         if old is not None or new is None:
             self._must(data["question_id"], None, "was asked, and isn't new")
             return
-        approvers = json.loads(new["approvers"])
+        every = [json.loads(new["approvers"]), *json.loads(new.get("further") or "[]")]
         action = json.loads(new["action"]) if new.get("action") else None
         asked = Asked(
             id=new["id"],
@@ -202,15 +207,11 @@ class QuestionRules:
             digest=_digest({"arguments": action["arguments"], "tool": action["tool"]}) if action else None,
             until_ms=to_ms(new["until"]),
             tool=action["tool"] if action else None,
-            circle=Circle(
-                needed=approvers["needed"],
-                people=tuple(approvers["people"]),
-                groups=tuple(each for each in (approvers["group"],) if each),
-                never=frozenset(approvers["never"]),
-            ),
+            circles=tuple(_circle(each, APPROVER if action else MEMBER) for each in every),
         )
         self._asked[asked.id] = asked
         self._of_task[task_id].append(asked)
+        self._sim.oracle.tool_rules.is_asked(asked, self._ledger.heads[task_id])
         self._must(asked.id, asked.agent == fold["claim"]["agent"], "asked in the name of {}", asked.agent)
         self._must(asked.id, data.get("digest") == asked.digest, "the trail tells of another action")
         self._must(asked.id, asked.until_ms > to_ms(entry["at"]), "asked when its time was over")
@@ -238,23 +239,25 @@ class QuestionRules:
         is_same = data["decided"] != APPROVED or data.get("digest") == meant
         self._must(asked.id, is_same, "{} has approved another action than they saw or named", human)
         asked.standing.pop(human, None)
-        if own[0]["standing"]:
+        if own[0]["standing"] and own[0]["standing"] != asked.gave.get(human):
             self._standing.is_given(tx, own[0]["standing"], human, asked, own[0])
+            asked.gave[human] = own[0]["standing"]
         answer = json.dumps(own[0]["answer"])
         self._counts(asked, human, (data["decided"], data.get("digest"), answer))
         self._must(asked.id, data["outcome"] == asked.outcome, "told as {}, is {}", data["outcome"], asked.outcome)
 
     def _counts(self, asked: Asked, human: str, word: Word) -> None:
         """What one says counts as often as they say it: once. A refusal is enough."""
-        self._must(asked.id, self._voters.may_count(asked.circle, human), "{} has decided, and isn't asked", human)
-        asked.words[human] = word
-        alike = [each for each, said in asked.words.items() if said == word]
+        is_asked = any(self._voters.may_count(each, human) for each in asked.circles)
+        self._must(asked.id, is_asked, "{} has decided, and isn't asked", human)
+        asked.words[human], asked.said_at[human] = word, self._voters.now()
+        alike = {each: asked.said_at[each] for each, said in asked.words.items() if said == word}
         if word[0] == "refused":
             asked.outcome, asked.word = "refused", word
             return
         stored = self.items[asked.id]["outcome"]
-        if self._voters.surely_suffice(asked.circle, alike) or (
-            stored == word[0] and self._voters.may_suffice(asked.circle, alike)
+        if all(self._voters.surely_suffice(each, alike) for each in asked.circles) or (
+            stored == word[0] and all(self._voters.may_suffice(each, alike) for each in asked.circles)
         ):
             asked.outcome, asked.word = word[0], word
 
@@ -266,8 +269,11 @@ class QuestionRules:
         self._must(asked.id, to_ms(entry["at"]) < asked.until_ms, "was used after its end")
         is_same = data["digest"] == asked.approved_digest
         self._must(asked.id, is_same, "{} was approved, and {} done", asked.approved_digest, data["digest"])
-        approved = {by: said for by, said in asked.words.items() if said == asked.word}
-        self._must(asked.id, len(approved) >= asked.circle.needed, "approved by {} alone", list(approved))
+        approved = {by: asked.said_at[by] for by, said in asked.words.items() if said == asked.word}
+        most = max(each.needed for each in asked.circles)
+        self._must(asked.id, len(approved) >= most, "approved by {} alone", list(approved))
+        is_enough = all(self._voters.may_suffice(each, approved) for each in asked.circles)
+        self._must(asked.id, is_enough, "used, and of {} some left", list(approved))
         self._standing.is_begun(tx, asked, [asked.standing[by] for by in approved if by in asked.standing])
         asked.is_used = True
 
@@ -278,13 +284,33 @@ class QuestionRules:
         self._must(asked.id, is_stored, "stored as {}, is {}", new["outcome"], asked.outcome)
         self._must(asked.id, ("used_at" in new) == asked.is_used, "stored as used or not, and it is otherwise")
         own = {each["by"] for each in json.loads(new["decisions"]) if each["outcome"] != "revoked"}
-        self._must(asked.id, own == set(asked.words), "stored with decisions of {}", own)
+        self._must(asked.id, own <= set(asked.words), "stored with decisions of {}", own)
+        for human in set(asked.words) - own:
+            is_here = self._voters.surely_suffice(_alone(asked), {human: asked.said_at[human]})
+            self._must(asked.id, not is_here, "the decision of {} is gone", human)
+            del asked.words[human], asked.said_at[human]
+            asked.standing.pop(human, None)
 
     def _must(self, question_id: str, holds: object, what: str, *details: object) -> None:
         if not holds:
             self._verdict.fail(f"{question_id}: {what.format(*details)}")
 
 
+def _alone(asked: Asked) -> Circle:
+    """Anybody with the right that the question asks for."""
+    return Circle(needed=1, rank=asked.circles[0].rank)
+
+
 def _digest(content: Any) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _circle(approvers: Item, rank: int) -> Circle:
+    return Circle(
+        needed=approvers["needed"],
+        rank=rank,
+        people=tuple(approvers["people"]),
+        groups=tuple(each for each in (approvers["group"],) if each),
+        never=frozenset(approvers["never"]),
+    )

@@ -66,6 +66,7 @@ class Quiet:
             must(is_told, "{}: nobody takes it, and nobody is told", about)
             agent = self._ledger.standing("agent", head.get("target_agent"))
             is_notified = agent.get("active") and agent["runtime"] == "run"
+            is_notified = is_notified and not self._sim.oracle.approvals.may_be_held(head)
             must(not is_notified, "{}: its agent is there, and nobody notifies it", about)
         if state == "waiting":
             leaves = [leaf for each in head["wait"]["branches"] for leaf in self._ledger.leaves(each["task_id"])]

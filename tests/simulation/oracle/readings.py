@@ -91,5 +91,6 @@ class Readings:
         return slug in (head["source_agent"], head.get("target_agent")) or head["created_by"] == f"agent:{slug}"
 
     def is_intact(self, verdict: Any) -> None:
-        is_well = verdict.intact and verdict.matches_task
+        """A task that changes while its content is read is looked at again."""
+        is_well = verdict.intact and (verdict.matches_task or verdict.next_cursor is not None)
         self._must(is_well, "{}: its trail is called broken: {}", verdict.task_id, verdict.problem)

@@ -9,6 +9,7 @@ from simulation.ports import BEGIN, WORKSPACE
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Transaction
+    from simulation.oracle.trust.people import People
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
@@ -17,8 +18,8 @@ LONGEST_MS, MAX_SESSIONS = 43_200_000, 20
 
 
 class Sessions:
-    def __init__(self, sim: Simulation, verdict: Verdict) -> None:
-        self._sim = sim
+    def __init__(self, sim: Simulation, verdict: Verdict, people: People) -> None:
+        self._sim, self._people = sim, people
         self._must = verdict.must
         # By code: the first session that it has opened.
         self._opened: dict[str, str] = {}
@@ -34,6 +35,9 @@ class Sessions:
         if sk != "TOKEN" or new is None:
             return
         before = old or {}
+        self._people.is_written(token_id, old, new)
+        self._sim.oracle.deeds.changes_token(old, new)
+        tx.changed.tokens.append((old, new))
         if "revoked_at" in before:
             changed = {name for name in {*before, *new} if before.get(name) != new.get(name)}
             self._must(not changed, "token {} was revoked, and its {} changed", token_id, changed)

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulation.oracle.items import to_ms
+from simulation.oracle.trust.people import APPROVER, BEGIN_MS
 
 if TYPE_CHECKING:
     from simulation.oracle.ledger import Item, Transaction
     from simulation.oracle.questions import Asked
+    from simulation.oracle.trust.people import People
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
@@ -20,8 +22,8 @@ LONGEST_MS, MOST = 7 * 86_400_000, 1_000
 class StandingRules:
     """``items``: as they are stored, by id. What is over may be deleted."""
 
-    def __init__(self, sim: Simulation, verdict: Verdict) -> None:
-        self._sim, self._must = sim, verdict.must
+    def __init__(self, sim: Simulation, verdict: Verdict, people: People) -> None:
+        self._sim, self._must, self._people = sim, verdict.must, people
         self.items: dict[str, Item] = {}
 
     def is_written(self, tx: Transaction, answer_id: str, old: Item | None, new: Item | None) -> None:
@@ -61,14 +63,22 @@ class StandingRules:
         fits = (old["by"], old["agent"], old["tool"]) == (decision["by"], asked.agent, asked.tool)
         fits = fits and old.get("digest") in (None, asked.digest) and decision["digest"] == asked.digest
         self._must(fits, "{} has approved {}, which it doesn't fit", answer_id, asked.id)
+        self._is_here(asked, answer_id, old)
         self._must(now_ms < to_ms(old["until"]), "{} has approved {} after its end", answer_id, asked.id)
         self._must(asked.until_ms <= to_ms(old["until"]), "{} outlives {}, which approved it", asked.id, answer_id)
+
+    def _is_here(self, asked: Asked, answer_id: str, given: Item) -> None:
+        """Its giver may still approve, and has never been away since."""
+        is_let = self._people.highest(given["by"]) >= APPROVER
+        is_let = is_let and not self._people.was_away(given["by"], to_ms(given["since"]) - BEGIN_MS)
+        self._must(is_let, "{} rests on {}, whose giver {} has left", asked.id, answer_id, given["by"])
 
     def is_begun(self, tx: Transaction, asked: Asked, answer_ids: list[str]) -> None:
         """None that its approval rests on is revoked."""
         for answer_id in answer_ids:
             old, new = tx.standing.pop(answer_id, (None, self.items[answer_id]))
             is_revoked = "revoked_at" in (old or new)
+            self._is_here(asked, answer_id, new)
             self._must(not is_revoked, "{} was used, and {}, which approved it, is revoked", asked.id, answer_id)
             self._must(
                 old and new["begun"] == old["begun"] + 1, "{} doesn't count that {} was begun", answer_id, asked.id

@@ -103,6 +103,7 @@ class TaskRules:
             self._ledger.claims[self._task_id, claim["fence"]] = ClaimSeen(claim["claim_id"], self._sim.steps)
             if not (before and entries[-1]["data"].get("resumed")):
                 self._permitted(claim)
+                self._sim.oracle.claim_rules.is_claimed(self._task_id, new, claim["agent"])
                 self._queued(was, claim)
         else:
             self._must(fence == fence_before, "its fence moved without a claim")
@@ -309,4 +310,4 @@ def _alike(name: str, value: Any) -> Any:
     if name == "wait" and value:
         questions = value.get("questions") or []
         return value["number"], value.get("interaction_id"), len(value["branches"]), value["policy"], questions
-    return None if value in (None, [], 0, False) or value == USUAL.get(name) else value
+    return None if value in (None, [], 0, False, "") or value == USUAL.get(name) else value

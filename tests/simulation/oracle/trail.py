@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
@@ -22,8 +21,6 @@ OPEN: set[str | None] = {"needs", "delegated", "next", "claimed", "waiting"}
 BACK = {"delegated", "next", "needs"}
 STAYS: set[str] = set()
 SWEEPER = "service:sweeper"
-# What approvers see of an agent.
-SEEN = ("name", "accepts", "produces", "runtime")
 # Whether another rule of the oracle asks for the type by its name. Such a rule passes over a type it doesn't name.
 FURTHER, ALONE = True, False
 # From which states an entry may lead to which (``STAYS``: it doesn't change it), by whom, and whether further rules ask
@@ -48,7 +45,7 @@ EDGES: dict[str, Edge] = {
     "requeued": ({"claimed"}, BACK, "claim or sweeper", FURTHER),
     "handoff_failed": (OPEN, {"failed"}, "claim or sweeper", FURTHER),
     "resumed": ({"waiting"}, BACK, "system", FURTHER),
-    "approval_given": ({"needs"}, {"needs"}, "approver", FURTHER),
+    "approval_given": ({"needs", "delegated", "next"}, STAYS, "approver", FURTHER),
     "approval_widened": ({"needs"}, {"needs"}, "sweeper", FURTHER),
     "question_asked": ({"claimed"}, STAYS, "claim", FURTHER),
     "question_decided": (OPEN, STAYS, "human", FURTHER),
@@ -169,6 +166,8 @@ class TrailRules:
         if not fold:
             self._sim.oracle.approvals.begins(self._task_id, entry)
         self._of_people(tx, fold, entry)
+        self._sim.oracle.deeds.told(self._task_id, entry)
+        self._sim.oracle.claim_rules.told(self._task_id, entry, fold.get("state"))
         if kind == "handoff_received":
             self._received(fold, entry["data"], at)
         elif kind == "handoff_completed":
@@ -196,7 +195,7 @@ class TrailRules:
         if kind in ("question_asked", "question_decided", "question_expired", "approval_revoked", "approval_used"):
             self._sim.oracle.questions.told(tx, self._task_id, fold, entry)
         elif kind in ("approved", "approval_given", "approval_widened"):
-            self._sim.oracle.approvals.told(self._task_id, fold, entry, self._changes_by_services)
+            self._sim.oracle.approvals.told(self._task_id, fold, entry, self._unvouched_changes)
         elif kind == "waiting" and data["for"] == "answers":
             is_free = data["changes"].get("attempt", 0) == fold["attempt"] - 1
             self._must(is_free, "waits for answers, and that counts as an attempt")
@@ -206,26 +205,21 @@ class TrailRules:
         if not data.get("seen") or data["for"] != "dispatch":
             return
         since = self._approved.get(self._task_id, (0, self._came_at[self._task_id]))[1]
-        changed = self._changes_by_services(fold, since, self._sim.current.process.began_at)
+        changed = self._unvouched_changes(fold, since, self._sim.current.process.began_at)
         is_seen = not changed or data.get("agent_version", 0) >= changed[-1]
-        self._must(is_seen, "approved as read, and a service has changed its agent since: {}", changed)
+        self._must(is_seen, "approved as read, and its agent has changed since: {}", changed)
 
     def _sent_back(self, fold: Item, data: Item) -> None:
-        """As a service has changed what the approver saw of its agent."""
-        changed = self._changes_by_services(fold, self._approved[self._task_id][0], self._sim.steps + 1)
+        """As a service or a member has changed what the approver saw of its agent."""
+        changed = self._unvouched_changes(fold, self._approved[self._task_id][0], self._sim.steps + 1)
         self._must(data["version"] in changed, "sent back for version {}, of {}", data["version"], changed)
         self._ledger.seen["sent back"] += 1
 
-    def _changes_by_services(self, fold: Item, after: int, before: int) -> list[int]:
-        """The versions of its agent, written between these steps, in which a service changed what approvers see."""
-        versions = self._ledger.agents[str(fold.get("target_agent"))]
-        return [
-            now["version"]
-            for (_, was), (at, now) in pairwise(versions)
-            if after < at < before
-            and str(now["updated_by"]).startswith("service:")
-            and any(was.get(name) != now.get(name) for name in SEEN)
-        ]
+    def _unvouched_changes(self, fold: Item, after: int, before: int) -> list[int]:
+        """The versions of its agent, written between these steps, in which a service or a member changed what
+        approvers see."""
+        changes = self._ledger.unvouched_changes(str(fold.get("target_agent")), before)
+        return [now["version"] for at, now in changes if after < at]
 
     def _let_act(self, fold: Item, entry: Item, last: Item) -> None:
         """Nobody in the name of an agent that is switched off, but Baton's own parts and the agent, which is asked at
@@ -253,8 +247,8 @@ class TrailRules:
             return
         if fold["state"] == "delegated" and "digest" in fold:
             approved_at, began = self._approved[self._task_id][1], self._sim.current.process.began_at
-            changed = self._changes_by_services(fold, approved_at, began)
-            self._must(not changed, "claimed, and a service has changed its agent since: {}", changed)
+            changed = self._unvouched_changes(fold, approved_at, began)
+            self._must(not changed, "claimed, and its agent has changed since: {}", changed)
         attempt, most, target = fold.get("attempt", 0), fold.get("max_attempts", 3), fold.get("target_agent")
         is_due = at >= to_ms(fold["ready_at"]) or (fold["state"] == "next" and not attempt)
         self._must(is_due, "claimed before {}", fold["ready_at"])

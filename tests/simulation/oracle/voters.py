@@ -5,20 +5,34 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from simulation.oracle.trust.people import APPROVER
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simulation.oracle.ledger import Item
+    from simulation.oracle.trust.people import People
     from simulation.simulation import Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When somebody said something: at which step, and at which ms of the true clock."""
+
+    step: int
+    ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circle:
-    """Who is asked: ``people`` and members of ``groups``, or any human where none is named, but for ``never``."""
+    """Who is asked: ``people`` and members of ``groups``, or any human where none is named, but for ``never``; with at
+    least the right ``rank``."""
 
     needed: int
+    rank: int = APPROVER
     people: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     never: frozenset[str] = frozenset()
@@ -30,8 +44,8 @@ class Circle:
 
 
 class Voters:
-    def __init__(self, sim: Simulation) -> None:
-        self._sim = sim
+    def __init__(self, sim: Simulation, people: People) -> None:
+        self._sim, self._people = sim, people
         # Each version of the settings, and at which step it was written.
         self._versions: list[tuple[int, Item]] = []
 
@@ -40,24 +54,50 @@ class Voters:
 
     def groups_seen(self) -> list[dict[str, Any]]:
         """Each version that the present process may have read."""
-        return [json.loads(each.get("groups") or "{}") for each in self._seen()]
+        return [_read(each.get("groups") or "{}") for each in self._seen()]
 
     def rules_seen(self) -> list[list[Item]]:
-        return [json.loads(each.get("approval_rules") or "[]") for each in self._seen()]
+        return [_read(each.get("approval_rules") or "[]") for each in self._seen()]
+
+    def rules_now(self) -> list[Item]:
+        rules: list[Item] = _read(self._versions[-1][1].get("approval_rules") or "[]")
+        return rules
+
+    @property
+    def began(self) -> int:
+        """The step at which the present process began: it has seen whatever was written before."""
+        return self._sim.current.process.began_at
+
+    def now(self) -> Moment:
+        return Moment(self._sim.steps, self._sim.now_ms)
 
     def may_count(self, circle: Circle, human: str) -> bool:
-        return any(circle.has(human, groups) for groups in self.groups_seen())
+        is_in = any(circle.has(human, groups) for groups in self.groups_seen())
+        return is_in and self._people.highest(human) >= circle.rank
 
-    def may_suffice(self, circle: Circle, humans: Iterable[str]) -> bool:
-        return any(self._suffices(circle, humans, groups) for groups in self.groups_seen())
+    def may_suffice(self, circle: Circle, said: Mapping[str, Moment]) -> bool:
+        """``said``: when each said it. Who was away since then doesn't count, not even once they are back."""
+        here = {human: at for human, at in said.items() if self._may_say(circle, human, at)}
+        return any(_suffices(circle, here, groups) for groups in self.groups_seen())
 
-    def surely_suffice(self, circle: Circle, humans: Iterable[str]) -> bool:
-        return all(self._suffices(circle, humans, groups) for groups in self.groups_seen())
+    def surely_suffice(self, circle: Circle, said: Mapping[str, Moment]) -> bool:
+        here = [human for human, at in said.items() if self._people.lowest(human, at.step, at.ms) >= circle.rank]
+        return all(_suffices(circle, here, groups) for groups in self.groups_seen())
 
-    def _suffices(self, circle: Circle, humans: Iterable[str], groups: dict[str, Any]) -> bool:
-        return len({each for each in humans if circle.has(each, groups)}) >= circle.needed
+    def _may_say(self, circle: Circle, human: str, at: Moment) -> bool:
+        return self._people.highest(human) >= circle.rank and not self._people.was_away(human, at.ms, circle.rank)
 
     def _seen(self) -> Sequence[Item]:
         began = self._sim.current.process.began_at
         before = [each for at, each in self._versions if at <= began]
         return before[-1:] + [each for at, each in self._versions if at > began]
+
+
+@cache
+def _read(text: str) -> Any:
+    """The same few settings are asked for again and again: each is read once, and nobody changes it."""
+    return json.loads(text)
+
+
+def _suffices(circle: Circle, humans: Iterable[str], groups: dict[str, Any]) -> bool:
+    return sum(circle.has(each, groups) for each in humans) >= circle.needed

@@ -25,6 +25,7 @@ BEGIN_MS = int(BEGIN.timestamp() * 1000)
 MAX_POLLS = 5
 PREFIX = f"WS#{WORKSPACE}#"
 COUNTED = ("model_calls", "input_tokens", "output_tokens")
+OF_A_VERSION = {"pk", "sk", "version", "updated_at", "updated_by", "written_by", "created_at"}
 PAPERS = ("FAILURE", "BROUGHT", "CHECKPOINT")
 
 
@@ -57,6 +58,8 @@ class Writes:
             "PAGE": self._page,
             "POLLS": self._polls,
             "WATCH": self._watch,
+            "CHANGES": self._change,
+            "PEOPLE": self._people,
             "TOKEN": sessions.is_written,
             "BELL": bell.is_written,
             "STANDING": self._standing,
@@ -106,6 +109,8 @@ class Writes:
             self._must(old in (None, new), "{}: {} was rewritten", task_id, sk)
         elif sk.startswith("QUESTION#"):
             self._sim.oracle.questions.is_written(tx, sk.removeprefix("QUESTION#"), old, new)
+        elif sk == "RUN_STATE":
+            tx.run_states[task_id] = new
         elif sk in PAPERS or sk.startswith("RECOVERY"):
             self._paper(tx, task_id, sk, new)
 
@@ -259,11 +264,19 @@ class Writes:
 
     def _settings(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         if sk == "SETTINGS":
+            self._sim.oracle.deeds.changes_settings()
+            tx.changed.settings = (old, new or {})
             self._sim.oracle.registry.is_next("the settings", old, new)
             self._sim.oracle.registry.are_changed_as_asked(old, new)
             self._sim.oracle.voters.are_changed(new or {})
         else:
             self._sim.oracle.registry.is_version("the settings", sk, old, new)
+
+    def _change(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        self._sim.oracle.changes.is_written(tx, sk, old, new)
+
+    def _people(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
+        tx.people = new
 
     def _standing(self, tx: Transaction, _: str, sk: str, old: Item | None, new: Item | None) -> None:
         self._sim.oracle.standing.is_written(tx, sk.partition("#")[2], old, new)
@@ -279,10 +292,16 @@ class Writes:
             self._sim.oracle.registry.is_version(name, sk, old, new)
             if new is None:
                 return
+            before = self._ledger.versions.get((kind, name, new["version"] - 1))
+            self._sim.oracle.deeds.changes_registry(kind, name, before, new)
+            if _content(before) != _content(new):
+                tx.changed.registry.append((kind, name, before, new))
             self._ledger.versions[kind, name, new["version"]] = new
             if kind == "agent":
                 self._ledger.versions[kind, name, 0] = new  # a standing approval names no version of an agent
                 self._ledger.agents[name].append((self._sim.steps, new))
+                if not self._sim.oracle.deeds.vouches(new["updated_by"]):
+                    self._ledger.unvouched.add((name, new["version"]))
 
         return rule
 
@@ -307,6 +326,11 @@ class Writes:
             is_taken = before.get(name) not in (None, after[name])
             is_over = not is_taken or before[f"until_{slot}"] <= now_ms
             self._must(int(slot) < MAX_POLLS and is_over, "{} waits with permit {}, which is another's", by, slot)
+
+
+def _content(version: Item | None) -> Item | None:
+    """What of an agent, a tool or a route its makers chose."""
+    return version and {name: value for name, value in version.items() if name not in OF_A_VERSION}
 
 
 def _inbox_place(head: Item) -> tuple[str, str] | None:

@@ -11,13 +11,15 @@ from simulation.planted.operators import Operator
 @dataclass(frozen=True, slots=True)
 class Bug:
     """``habits``: instead of the seeds', so that what it takes happens often. ``steps``: within which it is found.
-    ``harmless``: why it breaks no rule, where it doesn't; so many steps don't find it."""
+    ``harmless``: why it breaks no rule, where it does not. ``test``: the test that finds it,
+    where the simulation has no part of what it changes."""
 
     name: str
     operators: tuple[Operator, ...]
     habits: dict[str, Any] = field(default_factory=dict)
     steps: int = 60_000
     harmless: str = ""
+    test: str = ""
 
 
 def bug(name: str, *operators: Operator, **more: Any) -> Bug:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from simulation.habits import Focus, NoticeFate
 from simulation.planted import operators as do
 from simulation.planted.bug import bug
+from simulation.planted.door_bugs import DOORS
 from simulation.planted.product_rules import BROKEN_RULES
 from simulation.planted.question_bugs import QUESTIONS
+from simulation.planted.trust_bugs import TRUST
 
 _CALM = {"fault_share": 0, "crash_share": 0}
 _ENDS = {"focus": Focus.ENDS}
@@ -265,7 +267,7 @@ ENTRIES = (
     bug("what was replaced stays in the views of its scope",
         do.drop_operand("entry_items:_place", "is_active"), habits=_ON_BOARD),
     bug("an agent replaces what a human decided",
-        do.drop_statement("entry:Entry.replaced_by", "must_be_human"), habits=_ON_BOARD),
+        do.drop_statement("entry:Entry.replaced_by", "must_have"), habits=_ON_BOARD),
     bug("the words of what is deleted stay in a pack",
         do.drop_operand("end_entry:delete_entry", "forgetting"), habits=_ON_BOARD, steps=200_000),
     bug("who begins with packs hears of no change since",
@@ -365,5 +367,6 @@ BELL = (
 )  # fmt: skip
 BUGS = (
     *(*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *INBOXES, *FAMILIES, *RUNS, *TRAILS),
-    *(*MEMBERS, *ENTRIES, *SHARDS, *PAGES, *BROKEN_RULES, *BELL, *QUESTIONS),
+    *(*MEMBERS, *ENTRIES, *SHARDS, *PAGES, *BROKEN_RULES, *BELL, *QUESTIONS, *TRUST),
+    *DOORS,
 )

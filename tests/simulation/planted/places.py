@@ -15,6 +15,9 @@ import baton
 _WHICH = re.compile(r"(\d+) of (\d+)")
 _T = TypeVar("_T")
 PRODUCT = Path(baton.__file__).parent
+REPOSITORY = Path(__file__).parents[3]
+# Where modules are that the simulation has no part of: a place there begins with the folder's name.
+FUNCTIONS, PACKAGES = REPOSITORY / "functions", REPOSITORY / "packages"
 # An annotation isn't looked at: it does nothing.
 _UNSEEN = ("annotation", "returns")
 
@@ -73,9 +76,19 @@ class Spot:
 
 
 def file_of(place: str) -> Path:
-    """``place``: the end of a module's path, and what it is about there: ``tasks/task:Task.is_lapsed``."""
-    end = f"/{place.partition(':')[0]}.py"
-    return _only([each for each in _modules() if f"/{each.as_posix()}".endswith(end)], "such a module")
+    """Returns the file of ``place``: the end of a module's path, and what it is about there:
+    ``tasks/task:Task.is_lapsed``. A place outside of the layer has the whole path in the repository."""
+    name = f"{place.partition(':')[0]}.py"
+    if name.startswith(("functions/", "packages/")):
+        return _only([each for each in [REPOSITORY / name] if each.exists()], "such a module")
+    return _only([each for each in _modules() if each.as_posix().endswith(f"/{name}")], "such a module")
+
+
+def root_of(file: Path) -> Path:
+    """Returns the folder that has to be copied to change the file: a package, or all functions."""
+    if file.is_relative_to(PACKAGES):
+        return PACKAGES / Path(*file.relative_to(PACKAGES).parts[:2])
+    return FUNCTIONS if file.is_relative_to(FUNCTIONS) else PRODUCT.parent
 
 
 def scope_of(module: ast.Module, place: str) -> Spot:
@@ -115,7 +128,7 @@ def _made_by(node: ast.AST) -> set[str]:
 
 @cache
 def _modules() -> tuple[Path, ...]:
-    return tuple(each.relative_to(PRODUCT) for each in PRODUCT.rglob("*.py"))
+    return tuple(PRODUCT.rglob("*.py"))
 
 
 def _only(found: list[_T], what: str) -> _T:

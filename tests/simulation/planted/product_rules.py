@@ -106,7 +106,7 @@ SIGHTS = (
     bug("of two changes of the settings the later wins whole",
         do.value("change_settings:change_settings.attempt", "read.changed(version=it.version)", "settings"),
         do.statement("change_settings:change_settings",
-            "it\nread = deps.store.settings.of(by.workspace)", "must_be_human"),
+            "it\nread = deps.store.settings.of(by.workspace)", "must_have"),
         habits={**_STEWARDS, "is_hot": True}),
     bug("nobody is told what has ended since a handoff",
         do.condition("snapshots:_over", "each not in found", "is_active"), habits=_ON_BOARD),

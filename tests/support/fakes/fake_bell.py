@@ -22,11 +22,14 @@ PATIENCE_SECONDS = 30.0
 
 @dataclass
 class FakeBell:
-    """``refused``: the status of the next handshakes, 0 for none. ``is_silent``: no look is answered. ``due_at``: what
-    a look is answered with. ``looks``: how many were sent. ``handshakes``: the requests that wanted to listen."""
+    """``refused``: the status of the next handshakes, 0 for none. ``retry_after``: the seconds that a refusal names, at
+    the handshake or, with ``is_over_rate``, as the answer to a poll. ``is_silent``: no look is answered. ``due_at``:
+    the answer to a look. ``looks``: how many were sent. ``handshakes``: the requests that wanted to listen."""
 
     url: str = ""
     refused: int = 0
+    retry_after: int = 0
+    is_over_rate: bool = False
     is_silent: bool = False
     due_at: str = ""
     looks: int = 0
@@ -57,7 +60,12 @@ class FakeBell:
         with self._changed:
             self.handshakes.append(request)
             self._changed.notify_all()
-        return connection.respond(HTTPStatus(self.refused), "") if self.refused else None
+        if not self.refused:
+            return None
+        response = connection.respond(HTTPStatus(self.refused), "")
+        if self.retry_after:
+            response.headers["Retry-After"] = str(self.retry_after)
+        return response
 
     def serve(self, connection: ServerConnection) -> None:
         assert connection.request is not None
@@ -76,7 +84,10 @@ class FakeBell:
 
     def _look(self, connection: ServerConnection, topic: str, message: Any) -> None:
         assert message == {"action": "look"}
-        if not self.is_silent:
+        if self.is_over_rate:
+            connection.send(json.dumps({"refused": "rate_limited", "retry_after_seconds": self.retry_after}))
+            connection.close()
+        elif not self.is_silent:
             connection.send(json.dumps({"looked": topic, **({"due_at": self.due_at} if self.due_at else {})}))
         with self._changed:
             self.looks += 1

@@ -14,7 +14,9 @@ from typing import Any
 
 from support.worlds.world import marker_body
 
+LOW = "403 right_needed"
 HUMAN, SCOPE, MINE = "403 human_required", "403 scope_required", "403 not_your_agent"
+NOT_ASKED = "403 not_asked"
 OFF, GONE, STALE = "403 inactive_agent", "404 not_found", "409 stale_claim"
 
 
@@ -22,7 +24,7 @@ OFF, GONE, STALE = "403 inactive_agent", "404 not_found", "409 stale_claim"
 class Row:
     """``elsewhere``: a human of another workspace; ``own``: the agent that it is about; ``other``: one that has nothing
     to do with it; ``off``: the first, switched off; ``act_as``, ``service``: a service with the scope and one
-    without."""
+    without; ``human``: an administrator. What other people get follows from ``LEAST``."""
 
     elsewhere: str
     own: str
@@ -86,12 +88,79 @@ WITHOUT_TRACKER = Row(
     elsewhere=NO_TRACKER, own=HUMAN, other=HUMAN, act_as=NO_TRACKER, service=NO_TRACKER, human=NO_TRACKER
 )
 
+# The least right of a person for every operation that isn't for readers (docs/decisions/108-people-have-rights.md).
+LEAST = {
+    "member": {
+        *("put_agent", "import_capabilities", "acknowledge_inbox"),
+        *(
+            "put_route",
+            "delete_route",
+            "cancel",
+            "claim",
+            "claim_the_next",
+            "wait_for_a_claim",
+            "heartbeat",
+            "run_state",
+        ),
+        *("checkpoint", "note", "complete", "fail", "reject", "release", "transfer", "delegate", "wait_for_a_callback"),
+        *("ask_people", "wait_answers", "use_an_approval", "give_answer"),
+        *("create_marker", "create_a_handoff", "create_twining_handoff", "retry_a_handoff"),
+        *("create_conversation", "create_message"),
+        *("create_alert", "acknowledge_an_alert", "resolve_an_alert", "snooze_an_alert"),
+        *("create_entry", "withdraw_an_entry", "withdraw_entries", "delete_an_entry", "put_view", "delete_view"),
+        *("check_the_tracker", "retry_the_tracker"),
+    },
+    "approver": {
+        *("put_tool", "preview_a_tool"),  # of an approved tool, as the one here is
+        *("approve", "approve_next", "approve_several", "undo", "defer", "dismiss", "split", "resolve"),
+        *("release_held_claim", "release_manual_review", "close_manual_review"),
+        *("revoke_an_approval", "revoke_standing"),
+    },
+    "administrator": {
+        *("approve_workspace_change", "refuse_workspace_change", "withdraw_workspace_change"),
+        *("put_settings", "create_token", "delete_token", "put_tracker_token"),
+        *("list_approvals_of_person", "end_approvals_of_person"),
+        *("import_from_the_tracker", "open_a_webhook", "delete_webhook"),
+    },
+}
+RIGHTS = ("reader", "member", "approver", "administrator")
+# Another decision for people with this right: the question that is answered there is an action's.
+BY_RIGHT = {("give_answer", "member"): LOW}
+# What a session is told in place of its token.
+BY_SESSION = {
+    "open_a_session": "403 token_required",
+    "create_session_code": "403 token_required",
+    "renew_a_session": "200",
+    "create_token": "403 token_required",
+}
+# Needs the scope ``act_as``, which administrators alone have: as a service without it.
+ACTING = {
+    *("acknowledge_inbox", "claim", "claim_the_next", "wait_for_a_claim"),
+    *("create_marker", "create_a_handoff", "create_twining_handoff"),
+}
+
+
+def by_person(operation: str, right: str, *, in_session: bool = False) -> str:
+    """Returns the decision for a person with this right, or for their session."""
+    row = EXPECTED[operation]
+    least = next((each for each, operations in LEAST.items() if operation in operations), "reader")
+    if RIGHTS.index(right) < RIGHTS.index(least):
+        return LOW
+    if (operation, right) in BY_RIGHT:
+        return BY_RIGHT[operation, right]
+    if in_session and operation in BY_SESSION:
+        return BY_SESSION[operation]
+    if operation in ACTING and right != "administrator":
+        return SCOPE
+    return row.human
+
+
 EXPECTED: dict[str, Row] = {
     # Agents: a directory for everybody, without what they are run with
     "list_agents": Row(elsewhere="200-", own="200-", other="200-", act_as="200-", service="200-", human="200-"),
     "get_agent": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
-    "put_agent": Row(elsewhere="201-", own=HUMAN, other=HUMAN, act_as="200+", service="200-", human="200+"),
-    "import_capabilities": Row(elsewhere="200", own=HUMAN, other=HUMAN, act_as="200", service="200", human="200"),
+    "put_agent": Row(elsewhere="201-", own=HUMAN, other=HUMAN, act_as="200+", service=SCOPE, human="200+"),
+    "import_capabilities": Row(elsewhere="200", own=HUMAN, other=HUMAN, act_as="200", service=SCOPE, human="200"),
     "list_inbox": Row(elsewhere=GONE, own="200+", other=MINE, act_as="200+", service=SCOPE, human="200+", off="200+"),
     "acknowledge_inbox": Row(elsewhere=GONE, own="200", other=MINE, act_as="200", service=SCOPE, human="200"),
     "list_pending": Row(elsewhere=GONE, own="200+", other="200-", act_as="200+", service="200-", human="200+"),
@@ -128,6 +197,7 @@ EXPECTED: dict[str, Row] = {
     "heartbeat": by_claimer("200"),
     "checkpoint": by_claimer("201+"),
     "note": by_claimer("201"),
+    "run_state": by_claimer("200").sent({**CLAIM, "state": "e30=", "signature": "ab" * 32}),
     "complete": by_claimer("200+"),
     "fail": by_claimer("200+", off="200+"),
     "reject": by_claimer("200+"),
@@ -229,6 +299,14 @@ EXPECTED: dict[str, Row] = {
     # The workspace
     "get_settings": Row(elsewhere="200-", own="200-", other="200-", act_as="200+", service="200-", human="200+"),
     "put_settings": Row(elsewhere="200-", own=HUMAN, other=HUMAN, act_as=HUMAN, service=HUMAN, human="200+"),
+    "list_workspace_changes": by_reader("200+"),
+    "get_workspace_change": replace(by_reader("200+"), elsewhere=GONE),
+    "get_settings_version": replace(by_reader("200+"), elsewhere=GONE),
+    "approve_workspace_change": by_human("200+"),
+    "refuse_workspace_change": by_human("200+"),
+    "withdraw_workspace_change": by_human(NOT_ASKED),
+    "list_approvals_of_person": by_human("200", of_an_id=False),
+    "end_approvals_of_person": by_human("200"),
     "create_token": by_human("201", of_an_id=False).sent({"kind": "human", "subject": "x"}),
     "list_tokens": by_human("200", of_an_id=False),
     "delete_token": by_human("200"),

@@ -27,6 +27,9 @@ IDS = {
     "question_id": "qst_unknown",
     "standing_id": "sta_unknown",
     "view": "nothing",
+    "change_id": "chg_unknown",
+    "person": "nobody",
+    "version": "999",
     "proxy": "oauth-protected-resource",
     "token": f"bm90aGluZw.{SECRET}",
 }

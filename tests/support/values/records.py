@@ -8,6 +8,7 @@ from typing import Any
 from baton.domain.access.principal import ACT_AS, PrincipalKind
 from baton.domain.access.session import session_of
 from baton.domain.access.token import Token
+from baton.domain.access.workspace_change import ChangeSubject, WorkspaceChange
 from baton.domain.agents.route import Route
 from baton.domain.alerts.alert import Alert, Severity
 from baton.domain.escalations.direction import Direction
@@ -66,6 +67,21 @@ def a_session(number: int = 3, parent: int = 1, workspace: str = WORKSPACE, **va
         NOON,
     )
     return replace(opened, **values)
+
+
+def a_change(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> WorkspaceChange:
+    usual: dict[str, Any] = {
+        "workspace": workspace,
+        "id": f"chg_{number:02d}",
+        "at": NOON + seconds(number),
+        "by": "human:alice",
+        "credential": {"token": "t1"},
+        "subject": ChangeSubject.SETTINGS,
+        "names": ("groups",),
+        "before": {"groups": {}},
+        "after": {"groups": {"leads": ["ann"]}},
+    }
+    return WorkspaceChange(**{**usual, **values})
 
 
 def an_alert(number: int = 1, workspace: str = WORKSPACE, **values: Any) -> Alert:

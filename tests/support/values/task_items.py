@@ -17,6 +17,7 @@ from baton.domain.handoffs.workflow import (
     JobKind,
     LateResult,
     RootHandoffs,
+    RunState,
     inbox_item,
 )
 from baton.domain.task_state import State
@@ -41,6 +42,20 @@ def a_checkpoint(number: int = 1, **values: Any) -> Checkpoint:
         "by": "agent:auditor",
     }
     return Checkpoint(**{**usual, **values})
+
+
+def a_run_state(number: int = 1, **values: Any) -> RunState:
+    usual: dict[str, Any] = {
+        "id": f"chk_{number:02d}",
+        "task_id": "task_1",
+        "state": "e30=",
+        "signature": "ab" * 32,
+        "by": "agent:auditor",
+        "agent": "auditor",
+        "fence": number,
+        "at": NOON + seconds(number),
+    }
+    return RunState(**{**usual, **values})
 
 
 def a_job(
@@ -105,6 +120,7 @@ def fill_task_items(store: Store, workspace: str = WORKSPACE) -> None:
     store.commit(
         workspace,
         Put(a_checkpoint()),
+        Put(a_run_state()),
         Put(a_job()),
         Insert(ClaimLateResult("task_5", "clm_1", a_late_result()), KeyTaken),
         Replace(Retry("task_1", "task_4"), None),

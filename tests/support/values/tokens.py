@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -10,7 +11,9 @@ from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.table import to_wire
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Right
 from baton.domain.access.token import Token, credentials_from, digest, spell
+from baton.domain.canonical_json import canonical_json
 from baton.ports.deps import Deps
 from baton.services.access.authenticate import admit
 from support.clock import NOON
@@ -28,6 +31,7 @@ def token_of(by: Principal) -> Token:
         digest=digest(_secret(by)),
         created_at=NOON,
         created_by="human:alice",
+        right=by.right,
     )
 
 
@@ -42,6 +46,19 @@ def give_token(dynamo: FakeDynamo, by: Principal) -> None:
     test may have revoked it."""
     if dynamo.item(given_key(by)) is None:
         dynamo.put(_item(by))
+
+
+def list_token(dynamo: FakeDynamo, by: Principal) -> tuple[str, str]:
+    """Also puts a human's token into the lists of the workspace, so that the human has a right. Returns its key."""
+    token = token_of(by)
+    listed = items.listed_token_item(token)
+    dynamo.put(to_wire(listed))
+    people = keys.people(by.workspace)
+    if (item := dynamo.item((people.pk, people.sk))) is not None:
+        known = json.loads(item["tokens"]["S"])
+        known[by.id] = sorted({*known.get(by.id, ()), token.id})
+        dynamo.put({**item, "tokens": {"S": canonical_json(known)}})
+    return listed["pk"], listed["sk"]
 
 
 def who(deps: Deps, header: str) -> Principal | None:
@@ -79,5 +96,9 @@ def _secret(by: Principal) -> str:
     return sha256(f"secret {_drawn(by)}".encode()).hexdigest()
 
 
+def _lowered(by: Principal) -> tuple[str, ...]:
+    return (str(by.right),) if by.right in {Right.READER, Right.MEMBER} else ()
+
+
 def _drawn(by: Principal) -> str:
-    return sha256(repr((by.workspace, by.kind.value, by.id, sorted(by.scopes))).encode()).hexdigest()
+    return sha256(repr((by.workspace, by.kind.value, by.id, sorted(by.scopes), *_lowered(by))).encode()).hexdigest()

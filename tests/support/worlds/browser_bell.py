@@ -13,12 +13,13 @@ URL = "wss://bell.example/live"
 @dataclass
 class BrowserBell:
     """``sockets``: the connections so far. ``looks``: what was asked by them. ``is_silent``: nothing is answered.
-    ``is_away``: each connection ends at once."""
+    ``is_away``: each connection ends at once. ``is_over_rate``: each poll is refused for a minute."""
 
     sockets: list[Any] = field(default_factory=list)
     looks: list[str] = field(default_factory=list)
     is_silent: bool = False
     is_away: bool = False
+    is_over_rate: bool = False
     over: int = 0
 
     def stand_in(self, page: Any) -> None:
@@ -37,7 +38,10 @@ class BrowserBell:
 
     def _asked(self, socket: Any, text: str) -> None:
         self.looks.append(text)
-        if not self.is_silent:
+        if self.is_over_rate:
+            socket.send('{"refused": "rate_limited", "retry_after_seconds": 60}')
+            socket.close()
+        elif not self.is_silent:
             socket.send('{"looked": "lists"}')
 
     def _ended(self) -> None:

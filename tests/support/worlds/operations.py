@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +44,7 @@ class Operation:
 
     @property
     def is_for_humans(self) -> bool:
-        return "For humans only." in self.told.get("description", "")
+        return re.search(r"For humans with the right `\w+` only\.", self.told.get("description", "")) is not None
 
     @property
     def is_closed_to_agents(self) -> bool:
@@ -99,7 +100,7 @@ WITH_BODY = [each for each in WITH_TOKEN if each.body is not None and not each.i
 # Operations on a task that somebody holds.
 WORKER_VERBS = (
     *("heartbeat", "checkpoint", "note", "complete", "fail", "reject", "release", "transfer", "delegate"),
-    *("wait_for_a_callback", "ask_people", "wait_answers", "use_an_approval"),
+    *("wait_for_a_callback", "ask_people", "wait_answers", "use_an_approval", "run_state"),
 )
 
 
@@ -157,6 +158,11 @@ class OperationsWorld:
         return made
 
     @cached_property
+    def change(self) -> str:
+        found: str = self.tenant.human.get("/workspace/changes")["items"][0]["id"]
+        return found
+
+    @cached_property
     def entry(self) -> str:
         made: str = self.tenant.human.post(
             "/blackboard", {"entry_type": "decision", "summary": f"{CANARY} cache", "scope": "src"}
@@ -199,7 +205,7 @@ class OperationsWorld:
     def prepare(self) -> OperationsWorld:
         """Makes all of it. Afterwards only the tried requests write."""
         assert all((self.tasks, self.handed, self.review, self.token_id, self.alert, self.work_type))
-        assert all((self.tool, self.conversation, self.entry, self.question, self.view))
+        assert all((self.tool, self.conversation, self.entry, self.question, self.view, self.change))
         return self
 
     def path(self, of: Operation, slug: str = "reviewer") -> str:
@@ -210,6 +216,9 @@ class OperationsWorld:
             "review_id": self.review,
             "token_id": self.token_id,
             "alert_id": self.alert,
+            "change_id": self.change,
+            "person": "ann",
+            "version": "1",
             "entry_id": self.entry,
             "question_id": self.question["id"],
             "standing_id": self.question["decisions"][0]["standing_answer"],
@@ -239,7 +248,7 @@ class OperationsWorld:
         marker = marker_body()
         known = {**marker, "claim_id": self.claim["claim_id"], "subject": "reviewer", "agent": "reviewer", "agents": {}}
         known |= {"posted_by": "agent:nobody", "page": "/tasks", "query": {}}
-        known["digest"] = self.question["digest"]
+        known |= {"digest": self.question["digest"], "signature": "0" * 64}
         if name in known:
             return known[name]
         if "anyOf" in schema:

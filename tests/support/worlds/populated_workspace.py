@@ -51,7 +51,7 @@ class PopulatedWorkspace:
         self.tool = self.asked("PUT", "/tools/to_runner", {"description": WORD, "config": {"target_agent": "runner"}})
         self.asked("PUT", "/agents/auditor", {"system_prompt": WORD, "tools": ["to_runner"]})
         self.asked("PUT", "/workspace/settings", {"guardrails": {"forbidden_patterns": [f"{WORD}?forbidden"]}})
-        self.asked("PUT", "/routes/audits", {"agent": "auditor", "mode": "manual"})
+        self.asked("PUT", "/routes/audits", {"agent": "auditor", "mode": "next"})
         self.conversation = self.talked()
         self.failed = self.ended("fail", failure={"type": "error", "description": WORD})
         self.review = self.capped()
@@ -69,6 +69,7 @@ class PopulatedWorkspace:
         )["id"]
         self.asked("PUT", "/views/p0", {"title": WORD, "page": "/tasks", "query": {"q": WORD}})
         self.token = self.asked("POST", "/tokens", {"kind": "human", "subject": "spare"})["id"]
+        self.change = self.waiting_change()
         PublishedEvents(self.world).stream()
 
     def of_its_own(self, operation: Operation, store: Any = None) -> PopulatedWorkspace:
@@ -153,6 +154,16 @@ class PopulatedWorkspace:
         self.marked(agent("scout"), "runner")
         return str(self.asked("GET", "/manual-reviews")["items"][0]["id"])
 
+    def waiting_change(self) -> dict[str, Any]:
+        """Ann asks to remove a group, and a second administrator has to approve."""
+        self.asked("PUT", "/workspace/settings", {"groups": {WORD: ["ann"]}})
+        for name in ("alice", "ann"):
+            self.asked("POST", "/tokens", {"kind": "human", "subject": name, "right": "administrator"})
+        reply = self.gateway.put(human(name="ann"), "/workspace/settings", {"groups": {}})
+        assert reply.status == 202, reply.text
+        asked: dict[str, Any] = reply.json
+        return asked
+
     def approved(self) -> None:
         self.asked("POST", f"/tasks/{self.needing['id']}/approve", {})
 
@@ -205,6 +216,9 @@ class PopulatedWorkspace:
             "conversation_id": self.conversation,
             "name": "to_runner",
             "view": "p0",
+            "change_id": self.change["id"],
+            "person": "ann",
+            "version": "1",
         }
 
     @cached_property
@@ -222,6 +236,7 @@ class PopulatedWorkspace:
             "wait_answers": {"claim_id": self.claim_id, "questions": [self.question["id"]]},
             "use_an_approval": {"claim_id": self.claim_id, "digest": self.approval["digest"]},
             "snooze_an_alert": {"until": None},
+            "approve_workspace_change": {"digest": self.change["digest"]},
             "put_tool": {"config": {"target_agent": "runner"}},
             "preview_a_tool": {"config": {"target_agent": "runner"}},
             "split": {"parts": [{"summary": WORD}, {"summary": "the rest"}]},
@@ -238,10 +253,15 @@ class PopulatedWorkspace:
         row = EXPECTED[self.of.id]
         return self.caller("human" if row.human.startswith("2") else "own")
 
-    def send(self, by: Principal, ids: dict[str, str]) -> Reply:
+    def session_of(self, by: Principal) -> dict[str, str]:
+        """Returns the header of a session of the person."""
+        made = self.asked("POST", "/sessions", {}, by)
+        return {"authorization": f"Bearer {made['session_token']}"}
+
+    def send(self, by: Principal | None, ids: dict[str, str], **options: Any) -> Reply:
         query = "timeout=0" if "timeout" in self.of.parameters("query") else QUERIES.get(self.of.id, "")
         path = self.of.path.format_map(ids)
-        return self.gateway.send(by, self.of.method, path, self.body, query=query)
+        return self.gateway.send(by, self.of.method, path, self.body, query=query, **options)
 
 
 @cache

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from baton.adapters.dynamodb.patience import Patience
-from baton.adapters.dynamodb.store import DynamoStore
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.sqs import SqsDispatchQueue
 from baton.ports.runs import RunInput, RunSucceeded
@@ -17,6 +16,7 @@ from baton.ports.store import Store
 from baton.services.runs.process_task import DispatchNotice, TimeBudget, process_task
 from baton.services.tasks.sweep import sweep
 from support.clock import NOON, FakeClock
+from support.fakes.store import StoreOfTests
 from support.faults.choke_point import Choked, Plan, no_fault
 from support.worlds.rig import Rig
 from support.worlds.world import World
@@ -75,7 +75,7 @@ class Processes:
         self.queue, self.runner = FakeQueue(rig.clock), Runner()
         self.calls: list[str] = []
         self.plan: Plan = no_fault
-        self._begin(DynamoStore(Table(self._wrapped(rig.raw), rig.table, Patience(rig.clock))))
+        self._begin(StoreOfTests(Table(self._wrapped(rig.raw), rig.table, Patience(rig.clock)), rig.raw))
 
     def _begin(self, store: Store) -> None:
         """Begins a process, with notices that can be lost."""

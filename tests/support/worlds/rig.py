@@ -13,7 +13,7 @@ from baton.adapters.dynamodb.table import DEFAULT_SHARDS, Table, to_wire
 from baton.domain.tasks.change import Change
 from support.clock import NOON, FakeClock
 from support.fakes.fake_dynamo import FakeDynamo, NoFaults
-from support.fakes.store import TABLE, InMemoryStore
+from support.fakes.store import TABLE, InMemoryStore, StoreOfTests
 from support.faults.choke_point import Choked, no_fault
 from support.worlds.world import AGENTS, WORKSPACE, World, settled
 
@@ -29,7 +29,7 @@ class Rig:
         self.clock, self.pauses = FakeClock(), FakeClock()
         self.other_store = InMemoryStore(self.raw)
         self.patience = Patience(self.pauses)
-        store = DynamoStore(Table(self.choked, self.table, self.patience))
+        store = StoreOfTests(Table(self.choked, self.table, self.patience), self.raw)
         self.world = World(store=store, clock=self.clock)
 
     @property

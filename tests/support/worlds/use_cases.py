@@ -6,19 +6,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.adapters.dynamodb.table import from_wire
-from baton.domain.access.principal import Principal, PrincipalKind
+from baton.domain.access.principal import Principal, PrincipalKind, operator
+from baton.domain.access.rights import Right
+from baton.domain.access.workspace_change import WorkspaceChange
 from baton.domain.agents.route import Mode
 from baton.domain.alerts.alert import Severity
-from baton.domain.errors import BatonError, CodeRefused, SecretAlreadyShown, Unknown, VersionConflict
+from baton.domain.errors import BatonError, ChangePending, CodeRefused, SecretAlreadyShown, Unknown, VersionConflict
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.handoffs.workflow import HandoffCount
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.memory.entry_draft import EntryDraft
+from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.task_state import State
 from baton.domain.tasks.calls import HumanCall, Seen, WorkerCall
 from baton.domain.tasks.task import Task
@@ -26,9 +29,12 @@ from baton.domain.tasks.trail import state_fields
 from baton.ports.details import TaskDetails
 from baton.ports.writes import Add, Put, Require, UnderClaim
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.decide_change import approve_change, refuse_change
+from baton.services.access.end_approvals import end_approvals
+from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.access.open_session import make_session_code, open_session, redeem_session_code
 from baton.services.access.renew_session import renew_session
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.change_route import change_route, remove_route
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.handle_alert import acknowledge_alert, resolve_alert
@@ -40,6 +46,7 @@ from baton.services.claims.fail_task import FailedWork, fail_task
 from baton.services.claims.release_claim import release_claim
 from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.claims.renew_claim import renew_claim
+from baton.services.claims.save_checkpoint import save_run_state
 from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
@@ -55,7 +62,7 @@ from support.fakes.fake_dynamo.client import Item
 from support.values.changes import new, queued, then, with_body
 from support.values.task_items import a_checkpoint, a_job, slotted
 from support.worlds.rig import Rig
-from support.worlds.world import World, agent, human, marker_body
+from support.worlds.world import WORKSPACE, World, agent, human, marker_body
 
 AUDITOR, SCOUT, RUNNER = agent("auditor"), agent("scout"), agent("runner")
 ONCE = IdempotencyKey(human(), "/route", "key-1", "hash-1")
@@ -280,6 +287,70 @@ def nothing(_world: World) -> None:
 
 LARGE = "large " * 300  # too large for HEAD
 CLAIMER = Claimer(by=AUDITOR, agent="auditor", worker="worker-1")
+ADMINISTRATOR_TOKEN = TokenRequest(kind=PrincipalKind.HUMAN, subject="cy", right=Right.ADMINISTRATOR)
+
+
+def ruled(world: World) -> None:
+    change_settings(world.deps, human(), {"groups": {"leads": ("ann", "bob")}}, 0)
+
+
+def administered(world: World) -> None:
+    """Alice and Ann administer the workspace, which has a group."""
+    ruled(world)
+    for name in ("alice", "ann"):
+        wanted = TokenRequest(kind=PrincipalKind.HUMAN, subject=name, right=Right.ADMINISTRATOR)
+        issue_token(world.deps, operator(WORKSPACE), wanted)
+
+
+def pending(act: Callable[[], object]) -> WorkspaceChange:
+    try:
+        act()
+    except ChangePending as asked:
+        change: WorkspaceChange = asked.change
+        return change
+    raise AssertionError("nothing waits")
+
+
+def asked_to_loosen(world: World) -> WorkspaceChange:
+    return pending(lambda: change_settings(world.deps, human(), {"groups": {}}))
+
+
+def loosening_asked_for(world: World) -> WorkspaceChange:
+    administered(world)
+    return asked_to_loosen(world)
+
+
+def asked_for_token(world: World, idempotency_key: IdempotencyKey | None = None) -> WorkspaceChange:
+    return pending(lambda: issue_token(world.deps, human(), ADMINISTRATOR_TOKEN, idempotency_key))
+
+
+def token_approved(world: World) -> WorkspaceChange:
+    administered(world)
+    asked = asked_for_token(world)
+    return approve_change(world.deps, human(name="ann"), asked.id, asked.digest)
+
+
+def revocation_asked_for(world: World) -> WorkspaceChange:
+    administered(world)
+    token, _ = issue_token(world.deps, operator(WORKSPACE), ADMINISTRATOR_TOKEN)
+    return pending(lambda: revoke_token(world.deps, human(), token.id))
+
+
+def leaves_a_rule(world: World) -> WorkspaceChange:
+    return pending(lambda: register_agent(world.deps, human(), "auditor", {"accepts": ("other",), "max_turns": 3}))
+
+
+def agent_in_a_rule(world: World) -> None:
+    administered(world)
+    register_agent(world.deps, human(), "auditor", {"accepts": ("audit",)})
+    change_settings(world.deps, human(), {"approval_rules": (ApprovalRule(work_type="audit"),)})
+
+
+def edit_asked_for(world: World) -> WorkspaceChange:
+    agent_in_a_rule(world)
+    return leaves_a_rule(world)
+
+
 USE_CASES: dict[str, UseCase] = {
     "marker": UseCase(nothing, mark()),
     "marker without key": UseCase(nothing, mark(idempotency_key=None), keyed=False),
@@ -318,6 +389,10 @@ USE_CASES: dict[str, UseCase] = {
     "complete with key": UseCase(World.claimed, on_claim(complete_task, CompletedWork(output={"x": [1]}), ONCE)),
     "complete with a large output": UseCase(
         World.claimed, on_claim(complete_task, CompletedWork(output={"x": LARGE}, completion={"notes": ["y"]}))
+    ),
+    "run state": UseCase(
+        claim_to_beat,
+        lambda w, c: save_run_state(w.deps, WorkerCall(AUDITOR, _id(c), c.claim_id, "h", ONCE), "e30=", "ab"),
     ),
     "complete and claim the next": UseCase(work_and_more, complete_and_claim_next),
     "fail": UseCase(World.claimed, on_claim(fail_task, FailedWork(failure=FAILURE))),
@@ -376,6 +451,37 @@ USE_CASES: dict[str, UseCase] = {
     ),
     "renewal": UseCase(session_to_renew, lambda w, by: renew_session(w.deps, by)),
     "revocation": UseCase(token_to_revoke, lambda w, t: revoke_token(w.deps, human(), t)),
+    "human's token": UseCase(
+        nothing,
+        lambda w, _: issue_token(w.deps, human(), TokenRequest(kind=PrincipalKind.HUMAN, subject="bob"), ONCE)[0],
+        repeat_may_raise=(SecretAlreadyShown,),
+    ),
+    "loosening alone": UseCase(
+        ruled, lambda w, _: change_settings(w.deps, human(), {"groups": {}}, 1), repeat_may_raise=(VersionConflict,)
+    ),
+    "loosening asked for": UseCase(administered, lambda w, _: asked_to_loosen(w)),
+    "token asked for": UseCase(administered, lambda w, _: asked_for_token(w, ONCE)),
+    "loosening approved": UseCase(
+        loosening_asked_for,
+        lambda w, c: approve_change(w.deps, human(name="ann"), c.id, c.digest),
+    ),
+    "edit of an agent asked for": UseCase(agent_in_a_rule, lambda w, _: leaves_a_rule(w)),
+    "edit of an agent approved": UseCase(
+        edit_asked_for, lambda w, c: approve_change(w.deps, human(name="ann"), c.id, c.digest)
+    ),
+    "revocation approved": UseCase(
+        revocation_asked_for, lambda w, c: approve_change(w.deps, human(name="ann"), c.id, c.digest)
+    ),
+    "token by an approval": UseCase(
+        token_approved,
+        lambda w, c: issue_token(w.deps, human(), replace(ADMINISTRATOR_TOKEN, change_id=c.id), ONCE)[0],
+        repeat_may_raise=(SecretAlreadyShown,),
+    ),
+    "approvals ended": UseCase(administered, lambda w, _: end_approvals(w.deps, human(), "ann", ONCE)),
+    "approvals ended without key": UseCase(
+        administered, lambda w, _: end_approvals(w.deps, human(), "ann"), keyed=False
+    ),
+    "change refused": UseCase(loosening_asked_for, lambda w, c: refuse_change(w.deps, human(name="ann"), c.id)),
     "alert": UseCase(nothing, lambda w, _: alerted(w, idempotency_key=ONCE)),
     "alert without key": UseCase(nothing, lambda w, _: alerted(w), keyed=False),
     "alert about a task": UseCase(World.needing, lambda w, t: alerted(w, t, ONCE)),

@@ -11,6 +11,7 @@ from typing import Any
 from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds
 from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
+from baton.domain.access.rights import Right
 from baton.domain.agents.agent import Approval, Runtime
 from baton.domain.escalations.direction import Direction
 from baton.domain.tasks.task import Task
@@ -42,6 +43,12 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 def human(workspace: str = WORKSPACE, name: str = "alice") -> Principal:
     return Principal(workspace, PrincipalKind.HUMAN, name, frozenset({ACT_AS}))
+
+
+def person(right: Right, name: str = "", workspace: str = WORKSPACE) -> Principal:
+    """Returns a human with this right, by default of its name."""
+    scopes = frozenset({ACT_AS} if right is Right.ADMINISTRATOR else ())
+    return Principal(workspace, PrincipalKind.HUMAN, name or str(right), scopes, right=right)
 
 
 def agent(slug: str, workspace: str = WORKSPACE) -> Principal:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
+from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind, operator
 from baton.domain.access.session import CODE_SECONDS, LONGEST_SESSION_SECONDS, MAX_SESSIONS, SESSION_SECONDS
 from baton.domain.access.token import Token, credentials_from
 from baton.domain.errors import (
@@ -19,7 +19,7 @@ from baton.domain.errors import (
     Unknown,
 )
 from baton.services.access.authenticate import admit
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.access.open_session import (
     look_at_session_code,
     make_session_code,
@@ -27,6 +27,7 @@ from baton.services.access.open_session import (
     redeem_session_code,
 )
 from baton.services.access.renew_session import renew_session
+from baton.services.access.revoke_token import revoke_token
 from support.faults.threads import at_once
 from support.values.tasks import ACTING_SERVICE, TARGET
 from support.values.tokens import who
@@ -38,7 +39,7 @@ BOB = Principal(WORKSPACE, PrincipalKind.HUMAN, "bob", frozenset({ACT_AS}))
 def parent_of(world: World, lasts: float | None = None) -> Token:
     expires_at = None if lasts is None else world.clock.now() + timedelta(seconds=lasts)
     wanted = TokenRequest(kind=PrincipalKind.HUMAN, subject="bob", scopes=frozenset({ACT_AS}), expires_at=expires_at)
-    return issue_token(world.deps, human(), wanted)[0]
+    return issue_token(world.deps, operator(WORKSPACE), wanted)[0]
 
 
 def session_in(world: World, lasts: float | None = None) -> tuple[Token, str]:
@@ -108,7 +109,7 @@ def test_no_renewal_leads_beyond_twelve_hours_or_the_token_itself(
 def test_a_revoked_session_is_refused_with_the_next_request_and_its_token_goes_on(world: World) -> None:
     session, text = session_in(world)
     assert is_let_in(world, text)
-    revoke_token(world.deps, human(), session.id)
+    revoke_token(world.deps, BOB, session.id)
     assert not is_let_in(world, text)
     with pytest.raises(TokenRefused):
         renew_session(world.deps, session.principal)
@@ -135,7 +136,7 @@ def test_a_session_is_no_more_renewed_once_its_token_is_revoked(world: World) ->
     session, text = session_in(world)
     _, by = admit(world.deps, credentials_from(f"Bearer {text}"))
     assert by.token_id == session.id
-    revoke_token(world.deps, human(), session.session_of or "")
+    revoke_token(world.deps, BOB, session.session_of or "")
     with pytest.raises(TokenRefused):
         admit(world.deps, credentials_from(f"Bearer {text}"))
 
@@ -169,7 +170,7 @@ def test_a_token_has_so_many_sessions_and_one_more_when_one_is_over(world: World
     opened = [open_session(world.deps, parent.principal)[0] for _ in range(MAX_SESSIONS)]
     with pytest.raises(TooManySessions):
         open_session(world.deps, parent.principal)
-    revoke_token(world.deps, human(), opened[3].id)
+    revoke_token(world.deps, BOB, opened[3].id)
     open_session(world.deps, parent.principal)
     with pytest.raises(TooManySessions):
         open_session(world.deps, parent.principal)
@@ -213,7 +214,7 @@ def test_a_look_at_a_code_that_opens_nothing_is_refused_as_its_use_is(world: Wor
     if why == "late":
         world.clock.advance(CODE_SECONDS)
     if why == "revoked":
-        revoke_token(world.deps, human(), parent.id)
+        revoke_token(world.deps, BOB, parent.id)
     shown = "0" * 64 if why == "unknown" else code
     for act in (look_at_session_code, redeem_session_code):
         with pytest.raises(CodeRefused):
@@ -253,7 +254,7 @@ def test_a_code_ends_with_its_token(world: World, *, is_revoked: bool) -> None:
     parent = parent_of(world, None if is_revoked else 30)
     _, code = make_session_code(world.deps, parent.principal)
     if is_revoked:
-        revoke_token(world.deps, human(), parent.id)
+        revoke_token(world.deps, BOB, parent.id)
     world.clock.advance(30)
     with pytest.raises(CodeRefused):
         redeem_session_code(world.deps, code)
@@ -265,7 +266,7 @@ def test_a_full_list_leaves_a_code_good(world: World) -> None:
     _, code = make_session_code(world.deps, parent.principal)
     with pytest.raises(TooManySessions):
         redeem_session_code(world.deps, code)
-    revoke_token(world.deps, human(), opened[0].id)
+    revoke_token(world.deps, BOB, opened[0].id)
     assert redeem_session_code(world.deps, code)
 
 

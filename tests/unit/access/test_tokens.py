@@ -11,7 +11,8 @@ from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
 from baton.domain.access.token import Credentials, Token, credentials_from, digest, spell
 from baton.domain.errors import HumanNeeded, InvalidInput, KeyReused, SecretAlreadyShown, Unknown
 from baton.domain.idempotency import IdempotencyKey
-from baton.services.access.issue_token import TokenRequest, issue_token, revoke_token
+from baton.services.access.issue_token import TokenRequest, issue_token
+from baton.services.access.revoke_token import revoke_token
 from support.faults.hooked_store import HookedStore
 from support.values import tokens
 from support.values.tasks import ACTING_SERVICE, MS, TARGET

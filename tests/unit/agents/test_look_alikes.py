@@ -35,7 +35,7 @@ def test_a_name_in_one_alphabet_a_word_is_taken(world: World, name: str) -> None
     assert found.name == name
 
 
-@pytest.mark.parametrize("other", ["\u0421\u041e\u0420", "\uff23\uff2f\uff30"])
+@pytest.mark.parametrize("other", ["\u0421\u041e\u0420", "C0P"])
 def test_a_name_that_looks_like_anothers_is_taken_already(world: World, other: str) -> None:
     register_agent(world.deps, human(), "police", {"name": "COP"})
     with pytest.raises(NameTaken):
@@ -46,5 +46,5 @@ def test_a_name_that_looks_like_anothers_is_taken_already(world: World, other: s
 
 
 def test_names_that_differ_to_the_eye_stay_apart(world: World) -> None:
-    for slug, name in (("one", "COP"), ("two", "Cop"), ("three", "C0P")):
+    for slug, name in (("one", "COP"), ("two", "Cop"), ("three", "CUP")):
         register_agent(world.deps, human(), slug, {"name": name})

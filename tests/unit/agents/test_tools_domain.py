@@ -30,8 +30,10 @@ from baton.domain.errors import (
 )
 from baton.domain.runs.run_profile import BOUNDS, MAX_SYSTEM_PROMPT, RunProfile, check_profile
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
-from baton.services.agents.define_tool import SeenVersions, define_tool, dry_run, find_tool
+from baton.domain.times import rfc3339
+from baton.services.agents.define_tool import define_tool, dry_run, find_tool
 from baton.services.agents.register_agent import register_agent
+from baton.steps.seen_versions import SeenVersions
 from support.clock import NOON
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, World, agent, human, service
@@ -208,16 +210,21 @@ def test_the_target_is_an_agent_that_gets_work_under_any_of_its_names() -> None:
 
 def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
     world = World().settle()
-    first, _ = define_tool(world.deps, human(), "to_scout", {**TO_SCOUT, "mode": ToolMode.DELEGATE}, SeenVersions(0))
-    second, is_new = define_tool(world.deps, human(name="bob"), "to_scout", {"history": History.NONE}, SeenVersions(1))
+    first, _ = define_tool(
+        world.deps, human(), "to_scout", {**TO_SCOUT, "mode": ToolMode.DELEGATE}, SeenVersions(tool=0)
+    )
+    second, is_new = define_tool(
+        world.deps, human(name="bob"), "to_scout", {"history": History.NONE}, SeenVersions(tool=1)
+    )
     assert (is_new, second.version, second.mode, second.history) == (False, 2, "delegate", "none")
     assert (second.created_at, second.updated_by, second.description) == (first.created_at, "human:bob", "Over.")
-    assert second.standing == {"tool": "to_scout", "version": 2, "given_by": "human:bob"}
+    given_at = rfc3339(world.clock.now())
+    assert second.standing == {"tool": "to_scout", "version": 2, "given_by": "human:alice", "given_at": given_at}
     for seen in (0, 1, 3):
         with pytest.raises(VersionConflict):
-            define_tool(world.deps, human(), "to_scout", {"active": False}, SeenVersions(seen))
+            define_tool(world.deps, human(), "to_scout", {"active": False}, SeenVersions(tool=seen))
     with pytest.raises(VersionConflict):
-        define_tool(world.deps, human(), "to_other", TO_SCOUT, SeenVersions(1))
+        define_tool(world.deps, human(), "to_other", TO_SCOUT, SeenVersions(tool=1))
 
 
 def test_there_are_so_many_tools_and_no_more() -> None:

@@ -30,7 +30,7 @@ from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.times import rfc3339, seconds
 from baton.ports.deps import Deps
 from baton.services.access.change_settings import change_settings
-from baton.services.access.issue_token import revoke_token
+from baton.services.access.revoke_token import revoke_token
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert

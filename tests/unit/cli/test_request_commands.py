@@ -50,6 +50,7 @@ NOT_FOR_PEOPLE = {
     ("POST", "/sessions/renew"),
     ("POST", "/notion/webhook/{secret}"),
     ("POST", "/twining-handoff"),
+    ("POST", "/tasks/{task_id}/run-state"),
     ("POST", "/mcp"),
     ("GET", "/.well-known/{proxy}"),
     ("GET", "/mcp/.well-known/{proxy}"),

@@ -179,7 +179,7 @@ def test_a_run_waits_for_people_and_a_colleague_and_goes_on(baton_world: BatonWo
         outcomes = Run(work).go_on()
         assert outcomes is not None
         assert [outcomes[each].value for each in ("c1", "c2", "c3")] == ["green", {"version": "1.2"}, "main"]
-        assert Run(work).begin(outcomes["c2"])
+        assert Run(work).begin(outcomes["c2"], "ship", {"version": "1.2"}).is_good
         work.complete()
 
 

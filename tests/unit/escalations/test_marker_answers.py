@@ -51,12 +51,16 @@ def test_what_a_human_asks_for_is_delegated_announced_after_the_undo_window_and_
     assert world.trail(answer.task_id) == ["handoff_initiated", "approved", "approval_undone"]
 
 
+# The standing approval of ``runner``, given as the world was settled.
+RUNNER_S = {"agent": "runner", "given_by": "human:alice", "given_at": "2026-11-18T12:00:00.000Z"}
+
+
 def test_under_a_standing_approval_work_is_announced_at_once_and_the_event_says_whose_word_it_was(world: World) -> None:
     answer = world.mark(agent("scout"), target_agent="runner")
     assert answer.task_id
     assert world.dispatch_queue.notices == [(WORKSPACE, "runner", answer.task_id, 0)]
     approved = world.store.trail.events(WORKSPACE, answer.task_id, 1, 1)[0]
-    assert approved.data["standing_approval"] == {"agent": "runner", "version": 1, "given_by": "human:alice"}
+    assert approved.data["standing_approval"] == RUNNER_S | {"version": 1}
     assert (approved.principal_kind, approved.principal_id) == ("agent", "scout")
 
 
@@ -71,12 +75,14 @@ def test_a_service_can_not_give_a_standing_approval_and_ends_one_by_any_change(w
     assert world.task(answer.task_id).state == "needs"
 
 
-def test_a_humans_change_keeps_a_standing_approval_and_the_next_event_names_the_new_version(world: World) -> None:
+def test_a_humans_change_keeps_a_standing_approval_and_the_next_event_names_the_new_version(
+    world: World,
+) -> None:
     register_agent(world.deps, human(name="bob"), "runner", {"description": "new words"})
     answer = world.mark(agent("scout"), target_agent="runner")
     assert answer.task_id
     approved = world.store.trail.events(WORKSPACE, answer.task_id, 1, 1)[0]
-    assert approved.data["standing_approval"] == {"agent": "runner", "version": 2, "given_by": "human:bob"}
+    assert approved.data["standing_approval"] == RUNNER_S | {"version": 2}
 
 
 # Repeats

@@ -125,7 +125,7 @@ def test_no_criterion_is_met_without_evidence(session: Session) -> None:
     ]
     status, said = session.hook("complete", tool_input={"criteria": reports})
     assert status == 2
-    assert "evidence for: it is documented. next:" in said
+    assert 'evidence for: "it is documented". next:' in said
     assert session.hook("complete", tool_input={"criteria": [reports[0], reports[2]]}) == (0, "")
     assert session.hook("complete", tool_input={"task_id": "task_1"}) == (0, "")
 

@@ -9,6 +9,7 @@ import pytest
 from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.agents.agent import Approval
+from baton.domain.questions.approval import Need
 from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.task_state import State
 from baton.domain.tasks.calls import Seen
@@ -40,6 +41,10 @@ class Office:
     def task(self, task_id: str) -> Task:
         return self.world.task(task_id)
 
+    def needs(self, task_id: str) -> tuple[Need, ...]:
+        approval = self.task(task_id).approval
+        return () if approval is None else approval.needs
+
     def last_event(self, task_id: str) -> Any:
         return self.deps.store.trail.events(WORKSPACE, task_id, 0, 100)[-1]
 
@@ -49,7 +54,7 @@ class Office:
 
 
 def test_without_a_rule_one_human_approves() -> None:
-    office = Office(ApprovalRule(target="nobody", needed=5))
+    office = Office(ApprovalRule(target="runner", needed=5))
     task_id = office.world.needing()
     assert office.task(task_id).approval is None
     assert office.approve(task_id, BERT) is State.DELEGATED
@@ -106,9 +111,20 @@ def test_the_author_does_not_approve_their_own_handoff() -> None:
     assert office.approve(task_id, BERT) is State.DELEGATED
 
 
-def test_the_first_rule_that_fits_counts() -> None:
-    office = Office(ApprovalRule(source="scout", target="auditor"), TWO)
-    assert office.approve(office.world.needing(), ALICE) is State.DELEGATED
+def test_every_rule_that_fits_has_to_be_met() -> None:
+    one = ApprovalRule(source="scout", target="auditor", group="security")
+    office = Office(ApprovalRule(target="runner", needed=5), one, TWO, security=("cara",))
+    task_id = office.world.needing()
+    assert [each.approvers.needed for each in office.needs(task_id)] == [1, 2]
+    assert office.approve(task_id, ALICE) is State.NEEDS
+    assert office.approve(task_id, BERT) is State.NEEDS, "nobody of security"
+    assert office.approve(task_id, CARA) is State.DELEGATED
+    assert office.last_event(task_id).data["approved_by"] == ["alice", "bert", "cara"]
+
+
+def test_one_person_counts_for_every_rule_that_names_them() -> None:
+    office = Office(ApprovalRule(people=("bert",)), ApprovalRule(group="leads"), leads=("bert",))
+    assert office.approve(office.world.needing(), BERT) is State.DELEGATED
 
 
 def test_who_approves_for_next_approves_something_else() -> None:

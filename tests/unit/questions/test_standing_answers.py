@@ -14,9 +14,10 @@ from baton.domain.questions.standing_answer import MAX_IN_FORCE, Standing, Stand
 from baton.services.access.change_settings import change_settings
 from baton.services.questions.answer_question import Answer, answer_question, revoke_approval, use_approval
 from baton.services.questions.ask_question import Asked
-from baton.services.questions.list_questions import find_question
+from baton.services.questions.list_questions import MAX_EARLIER, find_question
 from baton.services.questions.standing_answers import list_standing_answers, revoke_standing_answer
 from baton.services.tasks.sweep import sweep
+from support.fakes.store import InMemoryStore
 from support.worlds.office import ALICE, REFUND, Office, person
 from support.worlds.world import WORKSPACE, agent, human
 
@@ -180,11 +181,34 @@ def test_the_last_approval_of_the_same_tool_is_shown_to_people() -> None:
     desk = Desk()
     first = desk.stand(THESE)
     second = desk.ask(OTHER)
-    _, last = find_question(desk.deps, ALICE, desk.call.task_id, second)
-    assert last is not None
-    assert last.id == first.question_id
-    assert find_question(desk.deps, agent("auditor"), desk.call.task_id, second)[1] is None
-    assert find_question(desk.deps, human(), desk.call.task_id, first.question_id)[1] is None
+    _, earlier = find_question(desk.deps, ALICE, desk.call.task_id, second)
+    assert [each.id for each in earlier] == [first.question_id]
+    assert find_question(desk.deps, agent("auditor"), desk.call.task_id, second)[1] == []
+    assert find_question(desk.deps, human(), desk.call.task_id, first.question_id)[1] == []
+
+
+def test_the_last_approvals_of_the_same_tool_are_shown_without_revoked_ones() -> None:
+    desk = Desk()
+    asked = []
+    for _ in range(MAX_EARLIER + 2):
+        desk.world.clock.advance(1)
+        asked.append(desk.ask())
+        desk.answer(asked[-1], ALICE)
+    revoke_approval(desk.deps, ALICE, desk.call.task_id, asked[-1], "no")
+    _, earlier = find_question(desk.deps, ALICE, desk.call.task_id, desk.ask(OTHER))
+    assert [each.id for each in earlier] == asked[-2:0:-1]
+
+
+def test_an_approval_that_was_recorded_under_an_older_key_is_still_read() -> None:
+    desk = Desk()
+    first = desk.stand(THESE)
+    store = desk.world.store
+    assert isinstance(store, InMemoryStore)
+    items = store.dynamo.items[f"WS#{WORKSPACE}#LAST-APPROVALS"]
+    (key,) = items
+    items[key.partition("#")[0] + "#"] = {**items.pop(key), "sk": {"S": key.partition("#")[0] + "#"}}
+    second = desk.ask(OTHER)
+    assert [each.id for each in find_question(desk.deps, ALICE, desk.call.task_id, second)[1]] == [first.question_id]
 
 
 def test_agents_list_and_revoke_nothing() -> None:

@@ -13,6 +13,7 @@ from baton.domain.errors import Busy, Conflict, ConversationBusy, ModelAway, Mod
 from baton.domain.runs.account import Accounts, Spending
 from baton.domain.runs.transcript import TaskEntry, Usage
 from baton.domain.tasks.calls import HumanCall
+from baton.domain.times import rfc3339
 from baton.ports.runs import ModelReply, StopReason
 from baton.ports.writes import AddUsage
 from baton.services.access.change_settings import change_settings
@@ -139,7 +140,9 @@ def test_what_a_tool_approves_names_it_in_the_trail() -> None:
     agent_runs = sales_floor(calls(("handoff_to_sdr", {"lead_id": "1"})))
     (child,) = agent_runs.children(agent_runs.start("sales"))
     approved = next(e for e in agent_runs.world.store.trail.events("acme", child.id, 0, 50) if e.type == "approved")
-    assert approved.data["standing_approval"] == {"tool": "handoff_to_sdr", "version": 1, "given_by": "human:alice"}
+    standing = approved.data["standing_approval"]
+    assert standing.pop("given_at") <= rfc3339(approved.at)
+    assert standing == {"tool": "handoff_to_sdr", "version": 1, "given_by": "human:alice"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import ToolMode, Variable
 from baton.domain.questions.question import Outcome, Question
 from baton.domain.questions.standing_answer import Standing
+from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.tasks.task import Task
+from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
@@ -37,7 +40,11 @@ class Printing:
         self.runs.tool("go", "bert", mode=mode, context_variables=PAPER, needs_approval=self.mark)
         self.runs.tool("ask_carl", "carl", mode=ToolMode.DELEGATE, context_variables=PAPER)
         self.runs.open()
+        self.before_the_run()
         self.root = self.runs.start("sales")
+
+    def before_the_run(self) -> None:
+        """Changes nothing."""
 
     @property
     def task(self) -> Task:
@@ -49,9 +56,12 @@ class Printing:
         return sorted(found, key=lambda each: str(each.action and each.action.call_id))
 
     def answer(self, question: Question, outcome: Outcome = Outcome.APPROVED, **said: Any) -> None:
+        self.answer_as("alice", question, outcome, **said)
+
+    def answer_as(self, name: str, question: Question, outcome: Outcome = Outcome.APPROVED, **said: Any) -> None:
         assert question.action is not None
         said = {"digest": question.action.digest} | said if outcome is Outcome.APPROVED else said
-        answer_question(self.deps, human(), self.root.id, question.id, Answer(outcome=outcome, **said))
+        answer_question(self.deps, human(name=name), self.root.id, question.id, Answer(outcome=outcome, **said))
 
     def answer_all(self, **said: Any) -> None:
         for question in self.questions():
@@ -127,10 +137,16 @@ def test_arguments_that_the_tool_does_not_take_call_nothing() -> None:
     assert printing.questions()[0].used_at is None
 
 
+def test_a_reason_that_is_cut_ends_with_an_ellipsis() -> None:
+    printing = Printing(calls(("go", {"paper": "A4"}), text="x" * 2_001))
+    (question,) = printing.questions()
+    assert question.text == "x" * 1_999 + "…"
+
+
 def test_a_refusal_is_told_with_its_reason() -> None:
     printing = Printing(CALL, says("Then not."))
     printing.answer_all(outcome=Outcome.REFUSED, reason="No paper left")
-    assert printing.results() == ["Not done: alice refused it and said why: No paper left"]
+    assert printing.results() == ['Not done: alice refused it and said why: "No paper left"']
     assert (printing.task.state, printing.children()) == ("done", [])
 
 
@@ -145,13 +161,31 @@ def test_an_expiry_is_neither_a_yes_nor_a_no() -> None:
     assert printing.children() == []
 
 
+@pytest.mark.parametrize("other", [{"tool": "ask_carl"}, {"arguments": {"paper": "A3"}}])
+def test_a_used_approval_of_another_call_calls_nothing(other: dict[str, Any]) -> None:
+    printing = Printing(CALL, says("Then not."))
+    (question,) = printing.questions()
+    printing.answer(question)
+    (answered,) = printing.questions()
+    assert answered.action is not None
+    action = replace(answered.action, **other)
+    decisions = tuple(replace(each, digest=action.digest) for each in answered.decisions)
+    used = replace(
+        answered, action=action, decisions=decisions, used_at=printing.deps.clock.now(), version=answered.version + 1
+    )
+    printing.runs.world.store.commit(WORKSPACE, Save(used))
+    printing.runs.run()
+    assert printing.results() == ["Not done: people were asked about another call. Call again."]
+    assert printing.children() == []
+
+
 def test_an_approval_that_was_taken_back_calls_nothing() -> None:
     printing = Printing(CALL, says("Then not."))
     (question,) = printing.questions()
     printing.answer(question)
     revoke_approval(printing.deps, human(), printing.root.id, question.id, "Wrong paper")
     printing.runs.run()
-    assert printing.results() == ["Not done: alice took the approval back and said why: Wrong paper"]
+    assert printing.results() == ['Not done: alice took the approval back and said why: "Wrong paper"']
     assert printing.children() == []
 
 
@@ -253,7 +287,7 @@ def test_of_several_calls_those_that_are_approved_are_made() -> None:
     printing.runs.run()
     assert printing.children() == ["bert"]
     told = printing.results()
-    assert told[0] == "Not done: alice refused it and said why: Too large"
+    assert told[0] == 'Not done: alice refused it and said why: "Too large"'
     assert told[2]["state"] == "done"
 
 
@@ -323,3 +357,55 @@ def test_a_change_of_something_else_keeps_the_mark() -> None:
     tool, _ = define_tool(printing.deps, human(), "go", {"description": "Prints."})
     assert tool.needs_approval == NeedsApproval(within_seconds=600)
     assert printing.deps.store.tools.named(WORKSPACE, ["go"])["go"] == tool
+
+
+class Ruled(Printing):
+    """The settings have a rule about a tool before the run begins."""
+
+    def __init__(self, tool: str, *says_sales: Any, **mark: Any) -> None:
+        self.tool = tool
+        super().__init__(*says_sales, **mark)
+
+    def before_the_run(self) -> None:
+        rule = ApprovalRule(tool=self.tool, people=("bert", "cara"), needed=2)
+        change_settings(self.deps, human(), {"approval_rules": (rule,)})
+
+
+def test_a_rule_about_the_tool_adds_to_its_mark() -> None:
+    printing = Ruled("go", CALL, says("Done."), people=("alice",))
+    (question,) = printing.questions()
+    assert (question.approvers.people, question.approvers.needed, question.by_rule) == (("bert", "cara"), 2, True)
+    assert [each.people for each in question.further] == [("alice",)]
+    for name in ("bert", "cara"):
+        printing.answer_as(name, question)
+    printing.runs.run()
+    assert printing.children() == []
+    printing.answer(question)
+    printing.runs.run()
+    assert printing.children() != []
+
+
+def test_a_mark_that_any_person_meets_adds_nothing_to_a_rule() -> None:
+    (question,) = Ruled("go", CALL).questions()
+    assert (question.approvers.people, question.further) == (("bert", "cara"), ())
+
+
+def test_a_rule_about_an_unmarked_tool_makes_the_run_ask() -> None:
+    asks = calls(("ask_carl", {"paper": "A4"}), text="Carl knows.")
+    printing = Ruled("ask_carl", asks, says("Done."))
+    (question,) = printing.questions()
+    assert (question.approvers.people, printing.children()) == (("bert", "cara"), [])
+    for name in ("bert", "cara"):
+        printing.answer_as(name, question)
+    printing.runs.run()
+    assert printing.children() == ["carl"]
+
+
+def test_a_refusal_counts_though_the_rule_has_gone() -> None:
+    asks = calls(("ask_carl", {"paper": "A4"}), text="Carl knows.")
+    printing = Ruled("ask_carl", asks, says("Then not."))
+    (question,) = printing.questions()
+    change_settings(printing.deps, human(), {"approval_rules": ()})
+    printing.answer_as("bert", question, outcome=Outcome.REFUSED, reason="No")
+    printing.runs.run()
+    assert (printing.task.state, printing.children()) == ("done", [])

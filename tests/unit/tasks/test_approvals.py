@@ -16,6 +16,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import HumanCall, Seen
 from baton.domain.tasks.task import Task
+from baton.domain.times import rfc3339
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.change_route import change_route
 from baton.services.agents.register_agent import register_agent
@@ -170,8 +171,9 @@ def test_a_standing_approval_is_named_with_its_version_and_who_gave_it(path: str
         assert task.state == ("next" if path == "a route to next" else "delegated")
         first, second = team.events(task.id)[:2]
         assert (first.type, second.type) == ("handoff_initiated", "approved")
-        given = {"agent": task.target_agent, "version": 2, "given_by": "human:boss"}
-        assert second.data["standing_approval"] == given
+        standing = second.data["standing_approval"]
+        assert standing.pop("given_at") <= rfc3339(second.at)
+        assert standing == {"agent": task.target_agent, "version": 2, "given_by": "human:boss"}
         assert second.principal_kind != "human" or "human works on" in path
         assert "asked_by_human" not in second.data
 

@@ -231,7 +231,7 @@ VERBS: dict[str, Callable[[Life, Principal], object]] = {
     "claim": lambda life, by: life.claim(by, claim_id="clm_other"),
     **{name: under_the_claim(do) for name, do in WORKER_VERBS.items()},
     "decide": decide,
-    "revoke-approval": lambda life, by: life.do(commands.RevokeApproval(by=by, question_id="qst_1", reason="no")),
+    "revoke-approval": lambda life, by: life.do(commands.RevokeApproval(by=by, told={"question_id": "qst_1"})),
     "release-claim": lambda life, by: life.release_claim(by),
     "resolve": lambda life, by: life.resolve(by),
     "cancel": lambda life, by: life.cancel(by),

@@ -18,7 +18,10 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import InvalidInput, Unknown
-from baton.domain.tasks.check_cursor import MAX_CURSOR, cursor_of
+from baton.domain.ids import RANDOM_BYTES, question_id_of, sortable_id
+from baton.domain.questions.question import MAX_OF_TASK
+from baton.domain.tasks.check_cursor import MAX_CURSOR, check_at, cursor_of
+from baton.domain.tasks.question_check import ToldQuestion
 from baton.domain.tasks.trail import GENESIS, Event, chain_hash
 from baton.domain.tasks.trail_check import TrailCheck
 from baton.domain.times import parse_rfc3339
@@ -481,3 +484,18 @@ def test_nothing_that_a_trail_holds_can_draw_on_the_terminal(monkeypatch: Any, c
     printed = capsys.readouterr().out
     assert printed.count("\n") == 1
     assert printed[:-1].isprintable()
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_cursor_has_room_for_all_questions_of_a_task(*, is_old: bool) -> None:
+    dice, at, task_id = Random(1), parse_rfc3339("2026-11-18T12:00:00Z"), "task_01m7q8ecg0w087vz7r1fyva2rf"
+    told = {}
+    for number in range(MAX_OF_TASK):
+        question_id = question_id_of(task_id, sortable_id("qst", at, dice.randbytes(RANDOM_BYTES)))
+        hexes = [dice.randbytes(32).hex() for _ in range(2)]
+        digests = {"asked": hexes[0], "decided": hexes[1]} if is_old else {"digest": hexes[0]}
+        used_at = f"2026-11-18T12:00:{number % 60:02}.{number:03}Z"
+        told[question_id] = ToldQuestion(outcome="approved", used_at=used_at, **digests)
+    cursor = cursor_of(TrailCheck(questions=told))
+    assert len(cursor) < MAX_CURSOR - 1_000
+    assert check_at(cursor).questions == {name: each.shortened() for name, each in told.items()}

@@ -459,3 +459,35 @@ def test_a_change_that_came_while_its_page_was_being_made_is_shown_at_once(world
     assert cancelled == [task_id]
     world.sync()
     assert world.page(task_id).status == "Cancelled"
+
+
+# The right of a person who edits the page
+
+
+@pytest.mark.parametrize(
+    ("right", "status", "state"),
+    [
+        ("reader", "Done", State.NEEDS),
+        ("reader", "Cancelled", State.NEEDS),
+        ("member", "Done", State.NEEDS),
+        ("member", "Cancelled", State.CANCELLED),
+        ("approver", "Done", State.DONE),
+        (None, "Done", State.DONE),
+    ],
+)
+def test_person_of_the_tracker_ends_what_their_right_allows(
+    world: NotionWorld, hook: Hook, right: str | None, status: str, state: State
+) -> None:
+    task_id = world.needing()
+    world.sync()
+    rights = {} if right is None else {world.notion.person.upper(): right}
+    change_settings(world.deps, human(), {"tracker": {"rights": rights}})
+    say(world, task_id, status=status)
+    world.minutes(12)
+    assert world.task(task_id).state is state
+    notes = [note.content for note in world.store.tasks.notes(WORKSPACE, task_id, 10)]
+    assert [each for each in notes if "refused_in_tracker" in each] == (
+        [{"refused_in_tracker": status, "right": "approver" if status == "Done" else "member"}]
+        if state is State.NEEDS
+        else []
+    )

@@ -92,7 +92,7 @@ def test_a_page_follows_its_task_and_tells_how_it_ended(world: NotionWorld) -> N
     world.sync()
     page = world.page(answer.task_id)
     assert page.status == "Done"
-    assert page.comment_texts == ["Done by agent auditor in Baton.\nAll 14 repositories are green again"]
+    assert page.comment_texts == ["Done by agent auditor in Baton.\n> All 14 repositories are green again"]
     world.minutes(30)
     assert len(page.comment_texts) == 1
 
@@ -105,7 +105,7 @@ def test_a_failure_is_told_on_the_page(world: NotionWorld) -> None:
     world.sync()
     assert world.page(task_id).status == "Failed"
     (comment,) = world.page(task_id).comment_texts
-    assert comment == "Failed by agent auditor in Baton.\nblocker: No access to the repository"
+    assert comment == "Failed by agent auditor in Baton.\n> blocker: No access to the repository"
 
 
 def test_a_connection_that_may_not_comment_keeps_nothing_else_back(world: NotionWorld) -> None:
@@ -129,7 +129,7 @@ def test_an_option_that_a_status_lacks_leaves_it_as_it_is_and_says_so() -> None:
     cancel_task(world.deps, human(), task_id, "not needed")
     world.sync()
     assert page.status == "To do"
-    assert page.comment_texts == ["Cancelled by human alice in Baton.\nnot needed"]
+    assert page.comment_texts == ["Cancelled by human alice in Baton.\n> not needed"]
     row = world.row(task_id)
     assert row.status is Sync.OK
     assert "Cancelled" in row.message

@@ -73,7 +73,7 @@ def test_a_finished_task_says_who_did_what() -> None:
     life = claimed()
     life.complete()
     comment = closing_comment(life.task, {"summary": "All green", "more": 1}, None, last(life))
-    assert comment == "Done by agent auditor in Baton.\nAll green"
+    assert comment == "Done by agent auditor in Baton.\n> All green"
 
 
 @pytest.mark.parametrize(
@@ -90,22 +90,22 @@ def test_a_finished_task_says_who_did_what() -> None:
 def test_an_output_is_told_as_it_is(output: Any, told: str) -> None:
     life = claimed()
     life.complete()
-    assert closing_comment(life.task, output, None, last(life)).split("\n")[1:] == [told]
+    assert closing_comment(life.task, output, None, last(life)).split("\n")[1:] == [f"> {told}"]
 
 
 def test_without_an_output_the_end_is_told_alone() -> None:
     life = Life()
     life.resolve()
-    assert closing_comment(life.task, None, None, last(life)) == "Done by human alice in Baton.\ndone elsewhere"
+    assert closing_comment(life.task, None, None, last(life)) == "Done by human alice in Baton.\n> done elsewhere"
 
 
 def test_a_failed_task_says_what_broke() -> None:
     life = claimed()
     life.fail(retryable=False)
     comment = closing_comment(life.task, None, {"type": "timeout", "description": "no\x00 answer"}, last(life))
-    assert comment.split("\n")[:2] == ["Failed by agent auditor in Baton.", "timeout: no answer"]
+    assert comment.split("\n")[:2] == ["Failed by agent auditor in Baton.", "> timeout: no answer"]
     assert closing_comment(life.task, None, {}, last(life)) == "Failed by agent auditor in Baton."
-    assert closing_comment(life.task, None, {"x": 1}, last(life)).split("\n")[1] == "error: "
+    assert closing_comment(life.task, None, {"x": 1}, last(life)).split("\n")[1] == "> error: "
 
 
 def test_a_cancelled_task_says_why_and_nothing_of_an_earlier_failure() -> None:
@@ -113,7 +113,7 @@ def test_a_cancelled_task_says_why_and_nothing_of_an_earlier_failure() -> None:
     life.fail(retryable=True)
     life.cancel()
     comment = closing_comment(life.task, None, {"type": "timeout", "description": "x"}, last(life))
-    assert comment == "Cancelled by human alice in Baton.\nno longer needed"
+    assert comment == "Cancelled by human alice in Baton.\n> no longer needed"
     assert HUMAN.id == "alice"
 
 

@@ -213,7 +213,7 @@ def test_a_task_that_ended_is_told_of_where_its_status_says_nothing_new() -> Non
     fail_task(world.deps, WorkerCall(agent("auditor"), task_id, claimed.claim_id, "h"), FailedWork(failure=failure))
     world.sync()
     assert world.page(task_id).status == "In progress"
-    assert world.page(task_id).comment_texts == ["Failed by agent auditor in Baton.\nerror: no access"]
+    assert world.page(task_id).comment_texts == ["Failed by agent auditor in Baton.\n> error: no access"]
 
 
 def test_the_end_of_a_task_is_not_told_in_the_trash(world: NotionWorld) -> None:

@@ -27,9 +27,12 @@ CALLS = (STANDING,)
 
 
 def waiting(app: CommandContext, source: str | None, target: str | None) -> dict[str, Any]:
-    """Returns all tasks that wait, grouped; of one direction, if that is named."""
+    """Returns all tasks that wait, grouped; of one direction, if that is named. Ready tasks wait as well if rules hold
+    them back from an agent."""
     query = {"state": "needs", "limit": 100, **({"agent": target} if target else {})}
     items = [each for page in app.client.pages("/tasks", query) for each in page["items"]]
+    held = [each for page in app.client.pages("/tasks", {"held": "true", "limit": 100}) for each in page["items"]]
+    items += [each for each in held if target is None or target in {rule["agent"] for rule in each["held"]}]
     items = [each for each in items if source in (None, each["source_agent"])]
     return {"items": grouped(items), "next_cursor": None}
 
@@ -92,9 +95,11 @@ def approve(context: click.Context, /, tasks: tuple[str, ...], **said: Any) -> N
 
 def _looked_over(app: CommandContext, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Shows each content once, asks, and returns the tasks as they were shown. Raises ``Failure`` after a no."""
+    from baton_cli.request_warnings.sources import Handoffs
     from baton_cli.screens import approval
     from baton_cli.screens.message import Cut
 
+    earlier = Handoffs(app)
     whole = grouped([each if "title" in each else app.client.get(f"/tasks/{each['id']}") for each in items])
     shown: dict[str, dict[str, Any]] = {}
     drawn = []
@@ -102,7 +107,8 @@ def _looked_over(app: CommandContext, items: list[dict[str, Any]]) -> list[dict[
         if content_of(item) not in shown:
             handoff = shown[content_of(item)] = app.client.get(f"/handoffs/{item['handoff_id']}")
             place = f"{sum(content_of(each) == content_of(item) for each in whole)} of these"
-            approval_shown = ShownApproval(item, handoff, [], place, happened(app, item))
+            found = earlier.warnings(item, handoff)
+            approval_shown = ShownApproval(item, handoff, [], place, happened(app, item), found)
             drawn.append(app.out.drawn(lambda screen: approval.looked_at(screen, approval_shown, Cut())))  # noqa: B023 - called at once
     app.out.paged("".join(drawn))
     if not click.confirm(f"Approve {len(whole)}, of {len(shown)} contents", err=True):

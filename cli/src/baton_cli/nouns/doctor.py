@@ -17,6 +17,7 @@ from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import checkout
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, next_step_of
+from baton_cli.own_person import own_person
 from baton_client.core import Answer
 from baton_client.errors import BatonError, Misused, NoAnswer, Refused
 from baton_client.profiles import config_of, config_path
@@ -54,7 +55,7 @@ def command(context: click.Context) -> None:
             mark, style = MARKS[each.state]
             screen.marked(mark, f"{each.about}: {each.said}", style)
             if each.next_step:
-                screen.line(f"next: {each.next_step}", "dim", indent=2)
+                screen.unwrapped(f"next: {each.next_step}", "dim", indent=2)
 
     app.out.show({"ok": is_well, "checks": [asdict(each) for each in checks]}, draw)
     context.exit(ExitCode.OK if is_well else ExitCode.FAILED)
@@ -139,7 +140,9 @@ def _token(app: CommandContext) -> Iterator[Check]:
     except BatonError as failure:
         yield _wrong("token", failure)
     else:
-        yield Check("token", "ok", f"is accepted; settings version {settings['version']}")
+        person = own_person(app)
+        whose = f": {person['id']}, right {person['right']}" if person else ""
+        yield Check("token", "ok", f"is accepted{whose}; settings version {settings['version']}")
 
 
 def _stack() -> Check:

@@ -25,7 +25,7 @@ from baton_client.errors import Misused
 @click.option("--until", metavar="TIME", help="Of testimony: what was decided until then; a minute ago if not given.")
 @click.pass_obj
 def command(app: CommandContext, of: str, into: Path | None, since: str | None, until: str | None) -> None:
-    """Write a task's trail, or with --into a workflow's chain, handoffs and trails.
+    """Write a task's trail, or with --into a workflow's chain, handoffs, trails and changes of the workspace.
 
     A trail is as GET /tasks/{id}/events answers it, whole: tools/admin/verify_trail.py verifies it anywhere.
 
@@ -65,15 +65,28 @@ def _workflow(app: CommandContext, workflow_id: str, into: Path) -> None:
     chain = app.client.get(f"/workflows/{workflow_id}/chain")
     nodes = [node for node, _ in walk(chain["nodes"]) if not node["hidden"]]
     _write(into / "chain.json", chain)
+    moments = list[str]()
     for number, node in enumerate(nodes, 1):
         handoff_id, task_id = _id(node["handoff_id"]), _id(node["task_id"])
         app.out.say(f"{number} of {len(nodes)}: {handoff_id}")
         _write(into / "handoffs" / f"{handoff_id}.json", app.client.get(f"/handoffs/{handoff_id}"))
-        _write(into / "trails" / f"{task_id}.json", _trail(app, task_id))
+        trail = _trail(app, task_id)
+        moments += [each["at"] for each in trail["events"]]
+        _write(into / "trails" / f"{task_id}.json", trail)
+    _write(into / "changes.json", _changes(app, moments))
     if not app.out.is_json:
         app.out.write(f"{len(nodes)} handoffs are in {into}\n")
     else:
         app.out.document({"folder": str(into), "handoffs": len(nodes)})
+
+
+def _changes(app: CommandContext, moments: list[str]) -> dict[str, Any]:
+    """Returns the changes of the workspace from the first event of the workflow to the last one."""
+    from baton_cli.testimony_changes import changes_between
+
+    if not moments:
+        return {"items": []}
+    return {"items": list(changes_between(app.client, min(moments), max(moments)))}
 
 
 def _id(said: Any) -> str:

@@ -63,10 +63,11 @@ CALLS = (
         body=(
             Param(
                 "source.agent",
-                "Who hands it over; the profile's agent if not given.",
+                "Who hands it over. If not given: the profile's agent, or you.",
                 "agent",
                 flag="from",
                 is_required=True,
+                is_own=True,
             ),
             Param("target.agent", "Who gets it; any agent that can, if not given.", flag="to"),
             Param("target.reason", "What is to be done.", "long", is_required=True),

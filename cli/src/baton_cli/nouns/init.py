@@ -28,8 +28,9 @@ def command(app: CommandContext, name: str | None, token_file: str | None, agent
     """Save an API's address and token as a profile, and try them.
 
     The address is --url, $BATON_URL, or is asked for; the token is --token-file, $BATON_TOKEN, or is asked for, and
-    never stands on the command line. A profile NAME.SLUG is made for an agent, with a token of its own, for which
-    yours has to be a human's: beside a saved profile of yours, --agent alone is enough. For the local stack: baton up.
+    never stands on the command line. The new profile becomes the default. A profile NAME.SLUG is made for an agent,
+    with a token of its own, for which yours has to be a human's: beside a saved profile of yours, --agent alone is
+    enough. For the local stack: baton up.
     """
     path = config_path()
     profile = _saved(app, path) if agent and not (name or token_file or os.environ.get("BATON_TOKEN")) else None

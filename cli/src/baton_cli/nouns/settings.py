@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.command_table import noun, show
+from baton_cli.command_table import drawing_of, noun
 from baton_cli.request_commands import RequestCommand
+from baton_cli.text import one_line
 from baton_client.core import Request
 from baton_client.errors import Misused
 
-CALLS = (RequestCommand("show", "GET", "/workspace/settings", "Show the workspace's settings."),)
+if TYPE_CHECKING:
+    from baton_cli.screen import Screen
+
+CALLS = (
+    RequestCommand("show", "GET", "/workspace/settings", "Show the workspace's settings."),
+    RequestCommand(
+        "version", "GET", "/workspace/settings/versions/{version}", "Show an earlier version of the settings."
+    ),
+)
 SET = RequestCommand("set", "PUT", "/workspace/settings", "", body=(), said="saved, version {version}")
 
 
@@ -29,7 +38,14 @@ def change(app: CommandContext, pairs: tuple[str, ...], data: str | None) -> Non
         _put(body, each)
     if not body:
         raise click.UsageError("Missing NAME=VALUE.")
-    show(app, SET, app.client.call(Request[Any]("PUT", SET.path, body)))
+    saved = app.client.call(Request[Any]("PUT", SET.path, body))
+    app.out.show(saved, lambda screen: _draw(screen, saved))
+
+
+def _draw(screen: Screen, saved: dict[str, Any]) -> None:
+    drawing_of(SET, saved)(screen)
+    for each in saved.get("warnings", ()):
+        screen.line(one_line(f"warning: {each}"), "yellow")
 
 
 def _put(body: dict[str, Any], pair: str) -> None:

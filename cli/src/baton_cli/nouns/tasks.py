@@ -15,7 +15,7 @@ SEEN = (
     Param("digest", "Of what was looked at, as tasks show says it: refused for any other content."),
 )
 AGENT_VERSION = Param(
-    "agent_version", "Of its agent, that was looked at: where a service has changed it since the task came.", "number"
+    "agent_version", "Of its agent, that was looked at: if it has changed since the task came.", "number"
 )
 CLAIM_NEXT = Param("claim_next", "Claim the next task in the same request.", "yes")
 LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", "number", flag="lease")
@@ -177,8 +177,16 @@ CALLS = (
         NEEDED_REASON,
     ),
     verb("resolve", ANY_STATE, "End it as done: the work was done elsewhere.", OUTPUT, REASON),
-    verb("approve", "needs", "Let it be dispatched.", *SEEN, AGENT_VERSION),
-    verb("approve-next", "needs", "Approve it for a worker that is at work already.", *SEEN),
+    verb("approve", "needs", "Let it be dispatched.", *SEEN, AGENT_VERSION, said="", screen="needed:approved"),
+    verb(
+        "approve-next",
+        "needs",
+        "Approve it for a worker that is at work already.",
+        *SEEN,
+        AGENT_VERSION,
+        said="",
+        screen="needed:approved",
+    ),
     verb("undo", "delegated,next", "Take an approval back."),
     verb(
         "defer",

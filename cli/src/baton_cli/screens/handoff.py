@@ -7,7 +7,7 @@ from typing import Any
 
 from baton_cli import times
 from baton_cli.screen import Screen
-from baton_cli.screens import message
+from baton_cli.screens import message, needed
 from baton_cli.screens.message import label_of, section
 from baton_cli.screens.states import ENDED, passed, shown
 
@@ -142,9 +142,10 @@ def created(screen: Screen, answer: dict[str, Any]) -> None:
     )
     status = shown(task["state"])
     screen.line(f"{task['id']} is {status.text}", indent=2)
-    if task["state"] == "needs":
-        screen.line(f"A human approves it: baton tasks approve {task['id']}", "dim", indent=2)
-    screen.line(f"The chain: baton handoff history {task['workflow_id']}", "dim", indent=2)
+    needed.drawn(screen, task)
+    if task["state"] == "needs" or task["held"]:
+        screen.unwrapped(f"People approve it: baton tasks approve {task['id']}", "dim", indent=2)
+    screen.unwrapped(f"The chain: baton handoff history {task['workflow_id']}", "dim", indent=2)
 
 
 def retried(screen: Screen, answer: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from baton_cli.screen import Screen
 
 
 def made(screen: Screen, answer: dict[str, Any]) -> None:
-    screen.line(answer["handoff_block"])
+    screen.unwrapped(answer["handoff_block"])
     screen.line()
     if answer["task_created"]:
         screen.marked("✓", f"{answer['task_id']} waits for approval: {answer['task_url']}", "green")

@@ -29,7 +29,9 @@ def fields(screen: Screen, answer: dict[str, Any]) -> None:
 
 
 def sentence(screen: Screen, pattern: str, answer: dict[str, Any]) -> None:
-    screen.line(one_line(_Sentence().format(pattern, **answer)))
+    """A sentence that names a command is one line: the command is copied."""
+    draw = screen.unwrapped if "baton " in pattern else screen.line
+    draw(one_line(_Sentence().format(pattern, **answer)))
 
 
 def found(item: Any, name: str) -> Any:

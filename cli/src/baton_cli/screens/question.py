@@ -7,7 +7,10 @@ import json
 from typing import Any
 
 from baton_cli import times
+from baton_cli.request_warnings.gist import gist_of
+from baton_cli.request_warnings.sources import warnings_of_question
 from baton_cli.screen import Screen
+from baton_cli.screens import warnings
 from baton_cli.screens.message import Cut, section
 from baton_cli.similar_tasks import changes
 from baton_cli.text import json_text, one_line, visible
@@ -16,35 +19,35 @@ Question = dict[str, Any]
 STYLES = {"answered": "green", "approved": "green", "refused": "red", "revoked": "red"}
 # Of one text. What is longer is cut where one decides, and v shows the rest.
 MOST_CHARACTERS = 20_000
-_BAR = "│"
 
 
 def listed(screen: Screen, items: list[Question]) -> None:
-    """Draws the open questions as a table; nothing without any."""
+    """Draws the open questions, each with its worker's text on a line of its own; nothing without any."""
     if not items:
         return
-    rows = [
-        (
-            each["id"],
-            each["kind"],
-            screen.when(each["until"]),
-            each["agent"],
-            _tally(each),
-            each["tool"] or each["text"],
-        )
-        for each in items
-    ]
-    screen.table(("ID", "Kind", "Until", "Agent", "Decided", "About"), rows)
+    for each in items:
+        until = screen.when(each["until"])
+        screen.line(one_line(f"{each['id']}  {each['kind']} · {each['agent']} · ends {until} · {_tally(each)} decided"))
+        screen.marked(warnings.BAR, one_line(_about(each)), "dim", indent=1)
     screen.line()
     screen.line("next: baton approvals, on a terminal; baton approvals show ID", "dim")
     screen.line()
 
 
+def _about(question: Question) -> str:
+    """Returns the tool with the amount and the target, or the text of a question."""
+    if not question["tool"]:
+        return str(question["text"])
+    return ", ".join([question["tool"], *(f"{at} {value}" for at, value in gist_of(question["arguments"] or {}))])
+
+
 def looked_at(screen: Screen, question: Question, cut: Cut, place: str = "") -> None:
     """Draws all that a person decides on. ``changed`` in the question: the arguments that they would approve."""
     screen.line()
-    what = f"may call {question['tool']}?" if question["kind"] == "action" else "asks"
-    screen.title(f"{question['agent']} {what}")
+    is_action = question["kind"] == "action"
+    screen.title(f"{question['agent']} asks {'to use a tool' if is_action else 'a question'}")
+    if is_action:
+        _lines(screen, question["tool"])
     asked = f"asked by {question['asked_by']}, {screen.ago(question['asked_at'])}"
     screen.line(one_line(" · ".join(filter(None, [question["id"], question["task_id"], asked, place]))), "dim")
     until = f"{times.whole(question['until'])} ({screen.when(question['until'])})"
@@ -54,13 +57,19 @@ def looked_at(screen: Screen, question: Question, cut: Cut, place: str = "") -> 
         _decision(screen, each)
     if not question.get("answerable", True) and question["outcome"] == "open":
         screen.line("Too few people are left who may decide: it will expire.", "yellow")
-    _texts(screen, "Why" if question["kind"] == "action" else "Question", question["text"], cut)
+    found = warnings_of_question(question)
+    first = f"First use of this tool by {question['agent']}: nothing to compare with"
+    warnings.drawn(screen, found, first, has_usual=False)
+    _texts(screen, "Why" if is_action else "Question", question["text"], cut)
     for number, option in enumerate(question["options"], 1):
         screen.marked(f"{number}.", option, indent=1)
     if question["form"] is not None:
         _texts(screen, "Form", pretty(question["form"]), cut)
-    if question["kind"] == "action":
+    if is_action:
         _action(screen, question, cut)
+    if found.warnings:
+        screen.line()
+        screen.line(f"Look twice, as listed above: {warnings.summary(found.warnings)}.", "yellow")
     if cut.hidden:
         screen.line(f"{cut.hidden:,} characters aren't shown: v shows them.", "yellow")
 
@@ -69,6 +78,8 @@ def outcome(screen: Screen, question: Question) -> None:
     """Draws what has become of a question, for who has asked it."""
     deciders = ", ".join(f"human:{each['by']}" for each in question["decisions"])
     said = f"{question['id']} is {question['outcome']}{f' by {deciders}' if deciders else ''}"
+    if question["outcome"] == "open" and deciders:
+        said = _counted(question)
     screen.line(one_line(said), STYLES.get(question["outcome"], "yellow"))
     for label, name in (("Answer", "answer"), ("Reason", "reason"), ("Arguments", "approved_arguments")):
         value = question.get(name)
@@ -78,6 +89,23 @@ def outcome(screen: Screen, question: Question) -> None:
         screen.line(f"Begun at {times.whole(question['used_at'])}: that was its one time.", "green")
 
 
+def _counted(question: Question) -> str:
+    """Returns that the latest answer counts, and the number of people who still have to answer alike."""
+    last = question["decisions"][-1]
+    said = f"{question['id']} is open. The answer of human:{last['by']} counts"
+    if question["needed"] is None:  # a reader who may not read rules
+        return f"{said}; more people are needed"
+    given = len([each for each in question["decisions"] if _meaning(each) == _meaning(last)])
+    left = max(question["needed"] - given, 0)
+    missing = f", {left} more {'is' if left == 1 else 'are'} needed" if left else ""
+    others = "; further rules need other people" if question.get("further") else ""
+    return f"{said}: {min(given, question['needed'])} of {question['needed']}{missing}{others}"
+
+
+def _meaning(decision: dict[str, Any]) -> tuple[Any, ...]:
+    return decision["outcome"], decision.get("digest"), decision.get("answer")
+
+
 def standing(screen: Screen, page: dict[str, Any]) -> None:
     """Draws the standing answers, each with the arguments that it is for."""
     if not page["items"]:
@@ -85,17 +113,27 @@ def standing(screen: Screen, page: dict[str, Any]) -> None:
     for each in page["items"]:
         reach = "with these arguments" if each["for"] == "arguments" else "with any arguments"
         used = f"{each['used']} of {each['times']} used, until {screen.when(each['until'])}"
-        screen.line(one_line(f"{each['id']}  {each['agent']} may call {each['tool']} {reach}: {used}, by {each['by']}"))
+        screen.line(one_line(f"{each['id']}  {each['agent']} may use this tool {reach}: {used}, by {each['by']}"))
+        _lines(screen, each["tool"])
         if each["arguments"] is not None:
             _lines(screen, pretty(each["arguments"]))
 
 
 def who_may(question: Question) -> str:
+    """Returns who may decide, by each rule that sets approvers."""
+    if question["needed"] is None:
+        return "the people of a rule of the settings"
+    others = [f"and {each['needed']} of {_named(each)}" for each in question.get("further", [])]
+    by_rule = ["set by a rule of the settings"] if question.get("by_rule") else []
+    return one_line("; ".join([_named(question), *others, *by_rule]))
+
+
+def _named(question: Question) -> str:
     named = [f"human:{each}" for each in question["people"]]
     named += [f"the group {question['group']}"] if question["group"] else []
     never = [each for each in question["never"] if each.startswith("human:")]
     said = ", ".join(named) or "any human"
-    return one_line(f"{said}, but {', '.join(never)}" if never else said)
+    return f"{said}, but {', '.join(never)}" if never else said
 
 
 def pretty(value: Any) -> str:
@@ -105,7 +143,9 @@ def pretty(value: Any) -> str:
 
 def _tally(question: Question) -> str:
     given = len([each for each in question["decisions"] if each["outcome"] != "refused"])
-    return f"{given} of {question['needed']}"
+    if question["needed"] is None:  # a reader who may not read rules
+        return str(given)
+    return f"{given} of {question['needed']}{' and others' if question.get('further') else ''}"
 
 
 def _decision(screen: Screen, decision: dict[str, Any]) -> None:
@@ -118,13 +158,11 @@ def _decision(screen: Screen, decision: dict[str, Any]) -> None:
 def _action(screen: Screen, question: Question, cut: Cut) -> None:
     changed = question.get("changed")
     arguments = question["arguments"] if changed is None else changed
-    title = f"Tool {question['tool']}, {'Arguments' if changed is None else 'Other Arguments'}"
-    _texts(screen, title, pretty(arguments), cut)
+    _texts(screen, "Arguments" if changed is None else "Other Arguments", pretty(arguments), cut)
     if changed is not None:
         section(screen, "Changed, of What Was Asked", changes(question["arguments"], changed))
     before = question.get("before")
     if before is None:
-        screen.line(f"Nobody approved {one_line(question['tool'])} for {question['agent']} before.", "dim")
         return
     by = ", ".join(f"human:{each}" for each in before["by"])
     title = f"The Last Time, {screen.ago(before['at'])}, by {by}"
@@ -142,4 +180,4 @@ def _texts(screen: Screen, title: str, text: str, cut: Cut) -> None:
 
 def _lines(screen: Screen, text: str) -> None:
     for line in visible(text).split("\n"):
-        screen.marked(_BAR, line, "dim", indent=1)
+        screen.marked(warnings.BAR, line, "dim", indent=1)

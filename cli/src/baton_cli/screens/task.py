@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from baton_cli.screen import Screen
-from baton_cli.screens import message
+from baton_cli.screens import message, needed
 from baton_cli.screens.states import shown
 from baton_cli.text import one_line
 
@@ -34,13 +34,15 @@ def show(screen: Screen, task: dict[str, Any], handoff: dict[str, Any] | None = 
             screen.line(written(value), indent=2)
     _failure(screen, task["failure"])
     _recoveries(screen, task.get("recoveries") or [])
-    if step := _NEXT.get(task["state"]):
+    is_held = task["state"] in needed.READY and bool(task.get("held"))
+    if step := _NEXT.get("held" if is_held else task["state"]):
         screen.line()
-        screen.line(f"next: {step.format(id=task['id'], revision=task['revision'])}", "dim")
+        screen.unwrapped(f"next: {step.format(id=task['id'], revision=task['revision'])}", "dim")
 
 
 _NEXT = {
     "needs": "a human decides: baton approvals, or baton tasks approve {id} --revision {revision}",
+    "held": "people approve it: baton approvals, or baton tasks approve {id} --revision {revision}",
     "delegated": "its agent takes it: baton tasks claim {id}",
     "next": "its worker takes it: baton tasks claim {id}",
     "claimed": "baton await {id}",
@@ -52,6 +54,7 @@ _NEXT = {
 
 def _facts(screen: Screen, task: dict[str, Any]) -> Iterator[tuple[str, str]]:
     claim, wait = task["claim"], task["wait"]
+    yield from needed.needed(task)
     yield "Priority", task["priority"]
     yield "Attempt", f"{task['attempt']} of {task['max_attempts']}" if task["attempt"] else ""
     if claim:
@@ -118,7 +121,7 @@ def claim(screen: Screen, answer: dict[str, Any] | None) -> None:
     screen.heading("Body")
     screen.line(written(answer["body"]))
     screen.line()
-    screen.line(f"next: baton tasks complete {task['id']} --claim {answer['claim_id']} --output '…'", "dim")
+    screen.unwrapped(f"next: baton tasks complete {task['id']} --claim {answer['claim_id']} --output '…'", "dim")
 
 
 def split(screen: Screen, answer: dict[str, Any]) -> None:

@@ -27,9 +27,11 @@ export class Problem extends Error {
   }
 }
 
-/** In whose name a request is sent, by the id of a session, whose secret the browser adds; the session sets it.
- * @type {{session: () => string | null, refused: (session: string, code: string) => void}} */
-export const credentials = { session: () => null, refused: () => {} };
+/** In whose name a request is sent, by the id of a session; the session sets it. `named`: the header, with the page's
+ * half of the secret. The browser adds the other half.
+ * @type {{session: () => string | null, named: (session: string) => string,
+ *   refused: (session: string, code: string) => void}} */
+export const credentials = { session: () => null, named: (session) => session, refused: () => {} };
 
 /** `at`: the number of changes known of when it was read. @type {Map<string, {tag: string, body: any, at: number}>} */
 const seen = new Map();
@@ -158,7 +160,7 @@ function mayRepeat(method, problem) {
  * @returns {Promise<Response>} */
 async function sent(method, path, init, session) {
   const given = /** @type {Record<string, string>} */ (init.headers);
-  const headers = { ...(session ? { "Baton-Session": session } : {}), ...given };
+  const headers = { ...(session ? { "Baton-Session": credentials.named(session) } : {}), ...given };
   let response;
   try {
     const how = /** @type {RequestInit} */ ({ credentials: "same-origin", redirect: "error", cache: "no-store" });

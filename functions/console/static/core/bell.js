@@ -4,6 +4,7 @@
 import { effect, signal } from "../lib.js";
 import { calm, get, isOnline, pause, post } from "./api.js";
 import { sessionId } from "./session.js";
+import { local } from "./storage.js";
 import { toast } from "./toasts.js";
 
 /** True while a change would be heard of. */
@@ -11,6 +12,10 @@ export const isHeard = signal(false);
 
 /** A bell that answers later is silent. */
 const ANSWERED_MS = 10_000;
+/** A person who returns often causes one poll in this time: Baton closes a connection that polls too often. */
+const BACK_MS = 10_000;
+/** A bell that refuses does so for a minute. */
+const REFUSED_MS = 60_000;
 const FIRST_MS = 1000;
 const LONGEST_MS = 300_000;
 /** So many failures are no accident any more. */
@@ -47,8 +52,9 @@ async function listenAgain(stop, rung) {
     else if (failures >= TOLD_AFTER && isOnline.value) tell("The bell isn't heard: what changes is asked for every "
       + "two seconds, until it is.");
     const isSilent = over === "off" || failures >= TOLD_AFTER;
+    const again = over === "refused" ? REFUSED_MS : Math.min(LONGEST_MS, FIRST_MS * 2 ** failures);
     await Promise.race([
-      pause(over === "off" ? LONGEST_MS : Math.min(LONGEST_MS, FIRST_MS * 2 ** failures) * (1 + Math.random())),
+      pause(over === "off" ? LONGEST_MS : again * (1 + Math.random())),
       ended(stop),
     ]);
     if (isSilent) await looked(stop);
@@ -58,12 +64,12 @@ async function listenAgain(stop, rung) {
 
 /** Once in this browser, until it is heard again. @param {string} words */
 function tell(words) {
-  if (localStorage.getItem(TOLD) !== words) toast(words);
-  localStorage.setItem(TOLD, words);
+  if (local.getItem(TOLD) !== words) toast(words);
+  local.setItem(TOLD, words);
 }
 
 /** Returns once the connection is over.
- * @param {AbortSignal} stop @param {Rung} rung @returns {Promise<"off" | "failed" | "heard">} */
+ * @param {AbortSignal} stop @param {Rung} rung @returns {Promise<"off" | "failed" | "heard" | "refused">} */
 async function listened(stop, rung) {
   const { url, look_seconds: everySeconds } = /** @type {import("api").BellView} */ (await get("/bell", stop));
   if (url === null) return "off";
@@ -72,6 +78,7 @@ async function listened(stop, rung) {
   const socket = new WebSocket(`${url}?listen=lists`, ["baton", `baton.ticket.${ticket}`]);
   return new Promise((over) => {
     let wasHeard = false;
+    let askedAt = 0;
     const end = () => {
       clearTimeout(timer);
       for (const name of BACK) removeEventListener(name, back);
@@ -83,10 +90,15 @@ async function listened(stop, rung) {
     const ask = () => {
       clearTimeout(timer);
       timer = setTimeout(end, ANSWERED_MS);
+      askedAt = performance.now();
       socket.send('{"action":"look"}');
     };
     const look = () => { rung(0); ask(); };
-    const back = () => { if (isHeard.value && document.visibilityState === "visible") look(); };
+    const back = () => {
+      if (!isHeard.value || document.visibilityState !== "visible") return;
+      if (performance.now() - askedAt < BACK_MS) rung(0);
+      else look();
+    };
     socket.onopen = ask;
     socket.onclose = end;
     socket.onmessage = ({ data }) => {
@@ -97,7 +109,10 @@ async function listened(stop, rung) {
         isHeard.value = true;
         if (!wasHeard) rung();
         wasHeard = true;
-        localStorage.removeItem(TOLD);
+        local.removeItem(TOLD);
+      } else if ("refused" in told) {
+        over("refused");
+        end();
       } else if ("ring" in told) rung();
     };
     stop.addEventListener("abort", end, { once: true });

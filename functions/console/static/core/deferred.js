@@ -19,3 +19,24 @@ export function useGrowing(count, least) {
   useEffect(() => setDrawn(now < count ? now + STEP : Math.min(now, count + STEP)), [now, count]);
   return now;
 }
+
+const SIDE_BY_SIDE = 3;
+const DELAY_MS = 400;
+
+/** Reads things in the background once the page stands still.
+ * @template T @param {string} keys the things' names @param {() => T[]} left the unread things
+ * @param {(one: T) => Promise<unknown>} read */
+export function useAhead(keys, left, read) {
+  useEffect(() => {
+    let isOver = false;
+    const queue = left();
+    const readSome = async () => {
+      for (let next = queue.shift(); next && !isOver; next = queue.shift()) await read(next).catch(() => null);
+    };
+    const timer = setTimeout(() => { for (let at = 0; at < SIDE_BY_SIDE; at += 1) void readSome(); }, DELAY_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [keys]);
+}

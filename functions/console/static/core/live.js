@@ -58,11 +58,17 @@ export function useLive(path, how = {}) {
  * @returns {Live<Items<T>>} */
 export function useList(path, how = {}) {
   const most = how.most ?? 1000;
-  const turn = useRef(newTurn(path));
-  if (turn.current.path !== path) turn.current = newTurn(path);
-  const load = useMemo(() => (path === null ? null : async (
-    /** @type {AbortSignal} */ stop, /** @type {(list: Items<T>) => void} */ show) => {
-    const [before, isLast] = [turn.current, isHeard.value && due === 0];
+  const load = useMemo(() => (path === null ? null : readerOf(path, most)), [path, most]);
+  return useLoop(path, load, how);
+}
+
+/** Reads a list, and each time only what may have changed. @param {string} path @param {number} most items
+ * @returns {(stop: AbortSignal, show?: (list: Items<any>) => void) => Promise<Items<any>>} `show`: of a part */
+export function readerOf(path, most) {
+  /** @type {{number: number, first: unknown, list: Items<any> | null}} */
+  const before = { number: 0, first: null, list: null };
+  return async (stop, show = () => {}) => {
+    const isLast = isHeard.value && due === 0;
     const first = await read(withPage(path, null), stop);
     const number = before.number++;
     // Not whether the answer is fresh: another part of the page may have asked for the same, and got the change first.
@@ -74,13 +80,8 @@ export function useList(path, how = {}) {
     before.first = first.body;
     before.list = { items: [...items, ...rest], more: next !== null, next };
     return before.list;
-  }), [path, most]);
-  return useLoop(path, load, how);
+  };
 }
-
-/** @param {string | null} path
- * @returns {{path: string | null, number: number, first: unknown, list: Items<any> | null}} */
-const newTurn = (path) => ({ path, number: 0, first: null, list: null });
 
 /** @param {string} path @param {string | null} cursor @param {number} most @param {AbortSignal} stop */
 async function theRest(path, cursor, most, stop) {

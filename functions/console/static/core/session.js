@@ -1,27 +1,22 @@
-/** Who is signed in, in this tab. A session's secret is in a cookie that no script can read; a tab knows the session's
- * id, and names it with each request. Tabs share what there is (`sessions.js`): signing out ends it in all of them. */
+/** The session of this tab. A cookie that no script reads has half of the secret. A tab sends the session's id and the
+ * other half with each request. Tabs share sessions (`sessions.js`): a sign-out ends one in all tabs. */
 import { signal, computed } from "../lib.js";
 import { change, credentials, forget, pause } from "./api.js";
 import { leadTo } from "./router.js";
-import { lastUsed, pin, pinned, reader, session as kept, sessionOf, share, unshare, use } from "./sessions.js";
+import { beginnings, ELSEWHERE, endings, NO_COOKIE, NO_HALF, OVER } from "./session_ends.js";
+import { hasEnded, lastUsed, pin, pinned, reader, share } from "./sessions.js";
+import { session as kept, sessionOf, unshare, use } from "./sessions.js";
+export { onSignIn, onSignOut } from "./session_ends.js";
 
 /** @typedef {import("./sessions.js").Session} Session */
-/** What a part of the page does when a session ends: it forgets what it holds of it, and returns what is lost by that,
- * as sentences. `id`: the session's while it is still good, for what must be sent before; null once it is over.
- * @typedef {(id: string | null) => string[] | Promise<string[]> | void} Ending */
-
 /** A session is renewed once less than this is left of it. */
 const RENEWED_BEFORE_SECONDS = 2 * 3600;
 const LOOKED_AT_SECONDS = 20;
 /** As long as a person may wait for a sign-out whose requests nothing answers. */
 const LEAVING_MS = 7000;
-const OVER = "Your session is over. Sign in again to go on where you were.";
-const NO_COOKIE = "This browser has no cookie of your session: it was cleared, or it takes none. Sign in again.";
-const ELSEWHERE = "Your session is over: it was ended in another tab.";
 const NEW = { "Baton-Session": "new" };
 
-/** @type {import("../vendor/signals.js").Signal<Session | null>} */
-const session = signal(null);
+const session = signal(/** @type {Session | null} */ (null));
 /** Why the reader has to sign in again. */
 export const ended = signal("");
 /** What was decided on and didn't get through before the session ended. */
@@ -34,20 +29,15 @@ export const who = computed(() => session.value?.who ?? "");
 export const workspace = computed(() => session.value?.workspace ?? "");
 export const sessionId = computed(() => session.value?.id ?? "");
 
-/** @type {Ending[]} */
-const endings = [];
-/** @type {((isSame: boolean) => void)[]} */
-const beginnings = [];
 /** Whose session was the last one of this page, and where it was left.
  * @type {{who: string, workspace: string, hash: string} | null} */
 let last = null;
 
-/** What outlives a part of a page and belongs to a session registers here. @param {Ending} ending */
-export const onSignOut = (ending) => { endings.push(ending); };
-/** `isSame`: the person is the one whose session ended before. @param {(isSame: boolean) => void} beginning */
-export const onSignIn = (beginning) => { beginnings.push(beginning); };
-
 credentials.session = () => session.value?.id ?? null;
+credentials.named = (id) => {
+  const key = session.value?.id === id ? session.value.key : kept(id)?.key;
+  return key ? `${id}.${key}` : id;
+};
 credentials.refused = (id, code) => {
   if (!session.value || id !== session.value.id || isLeaving.value) return;
   unshare(id);
@@ -59,12 +49,21 @@ export async function begin() {
   const mine = pinned();
   const found = mine ? kept(mine.id) ?? sessionOf(mine) : await reader(lastUsed(), location.hash);
   if (found) enter(found);
+  else if (mine) isMissing(mine.id);
   addEventListener("storage", look);
   addEventListener("pageshow", look);
   addEventListener("focus", used);
   document.addEventListener("visibilitychange", () => { used(); look(); });
   setInterval(look, LOOKED_AT_SECONDS * 1000);
   look();
+}
+
+/** The browser no longer stores the session of a tab that was loaded again. A refused request drops its cookie.
+ * @param {string} id */
+function isMissing(id) {
+  ended.value = hasEnded(id) ? OVER : NO_HALF;
+  unshare(id);
+  void change("POST", "/sessions/renew", {}, { session: id, isQuiet: true }).catch(() => {});
 }
 
 /** A new tab is of who was at the desk last. */
@@ -83,7 +82,9 @@ function look() {
   }
   const now = kept(mine.id);
   if (!now) {
-    isOver(Date.parse(mine.expires_at) > Date.now() ? ELSEWHERE : OVER);
+    const isEarly = Date.parse(mine.expires_at) > Date.now();
+    if (isEarly) void endOnServer(mine).catch(() => {});
+    isOver(isEarly ? ELSEWHERE : OVER);
     return;
   }
   if (now.expires_at !== mine.expires_at) session.value = now;
@@ -132,7 +133,7 @@ export async function signOut() {
   isLeaving.value = true;
   const over = sending.then(async (found) => {
     tell(found);
-    await change("DELETE", `/tokens/${mine.id}`, undefined, { session: mine.id });
+    await endOnServer(mine);
   });
   await Promise.race([over.catch(() => {}), pause(LEAVING_MS)]);
   isLeaving.value = false;
@@ -140,6 +141,9 @@ export async function signOut() {
   end("");
   leadTo("#/");
 }
+
+/** The answer drops the cookie, too. @param {Session} of @returns {Promise<any>} */
+const endOnServer = (of) => change("DELETE", `/tokens/${of.id}`, undefined, { session: of.id, isQuiet: true });
 
 /** @param {string} why */
 function isOver(why) {
@@ -163,10 +167,10 @@ async function renew(before) {
   }
 }
 
-/** @param {{session_id: string, expires_at: string, ends_at: string,
+/** @param {{session_id: string, session_key: string, expires_at: string, ends_at: string,
  *   principal: {id: string, workspace: string}}} answer */
-function opened({ session_id: id, expires_at, ends_at, principal }) {
-  const made = { id, who: principal.id, workspace: principal.workspace, expires_at, ends_at };
+function opened({ session_id: id, session_key: key, expires_at, ends_at, principal }) {
+  const made = { id, key, who: principal.id, workspace: principal.workspace, expires_at, ends_at };
   share(made);
   enter(made);
 }

@@ -1,10 +1,13 @@
-/** The sessions of this browser, as its tabs know them: ids, whose, where, until when. What shows one is in a cookie
- * that no page can read. A tab names one of them, and stays with it
+/** The sessions of this browser, as its tabs know them: ids, whose, where, until when, and half of each secret. The
+ * other half is in a cookie that no page can read; the cookie goes to every port of the host, this half to this one
+ * alone (docs/decisions/112-a-cookie-is-half-of-a-secret.md). A tab names a session, and stays with it
  * (docs/decisions/101-a-session-that-no-page-can-read.md). What a link signs in, and whose session it is for. */
 import { change, get, Problem, ROOT } from "./api.js";
 import { leadTo, matched, placeOf } from "./router.js";
+import { keysOf, local, tab } from "./storage.js";
 
-/** @typedef {{id: string, who: string, workspace: string, expires_at: string, ends_at: string}} Session */
+/** `key`: the page's half of the secret.
+ * @typedef {{id: string, key: string, who: string, workspace: string, expires_at: string, ends_at: string}} Session */
 /** Whose a tab is. @typedef {{id: string, who: string, workspace: string}} Pin */
 
 /** Each has a key of its own, so that no tab overwrites what another one has just written. */
@@ -12,37 +15,40 @@ const SHARED = `baton.session ${ROOT.pathname} `;
 const LAST = `baton.last ${ROOT.pathname}`;
 const MINE = "baton.session";
 
-/** Those that aren't over. @returns {Session[]} */
+/** Those that aren't over. A release before stored no key. @returns {Session[]} */
 function sessions() {
-  const found = Object.keys(localStorage).filter((key) => key.startsWith(SHARED)).map((key) => read(localStorage, key));
-  return /** @type {Session[]} */ (found.filter((each) => each !== null && Date.parse(each.expires_at) > Date.now()));
+  const found = keysOf(local).filter((key) => key.startsWith(SHARED)).map((key) => read(local, key));
+  return /** @type {Session[]} */ (found.filter((each) => each?.key && Date.parse(each.expires_at) > Date.now()));
 }
+
+/** True if this browser has had the session until it ended. @param {string} id */
+export const hasEnded = (id) => Boolean(read(local, SHARED + id)?.key);
 
 /** @param {string} id @returns {Session | null} */
 export const session = (id) => sessions().find((each) => each.id === id) ?? null;
 
 /** @param {Session} one */
-export const share = (one) => localStorage.setItem(SHARED + one.id, JSON.stringify(one));
+export const share = (one) => local.setItem(SHARED + one.id, JSON.stringify(one));
 
 /** @param {string} id */
-export const unshare = (id) => localStorage.removeItem(SHARED + id);
+export const unshare = (id) => local.removeItem(SHARED + id);
 
 /** The one that a person used last comes first. @returns {Session[]} */
 export function lastUsed() {
-  const last = localStorage.getItem(LAST);
+  const last = local.getItem(LAST);
   return sessions().sort((one, other) => Number(other.id === last) - Number(one.id === last));
 }
 
 /** @param {string} id */
-export const use = (id) => localStorage.setItem(LAST, id);
+export const use = (id) => local.setItem(LAST, id);
 
 /** Whose this tab is, also after a reload. @returns {Pin | null} */
-export const pinned = () => read(sessionStorage, MINE);
+export const pinned = () => read(tab, MINE);
 
 /** @param {Pin | null} pin null: nobody's any more */
 export function pin(pin) {
-  if (pin) sessionStorage.setItem(MINE, JSON.stringify({ id: pin.id, who: pin.who, workspace: pin.workspace }));
-  else sessionStorage.removeItem(MINE);
+  if (pin) tab.setItem(MINE, JSON.stringify({ id: pin.id, who: pin.who, workspace: pin.workspace }));
+  else tab.removeItem(MINE);
 }
 
 /** The same person's, in the same workspace. @param {{who: string, workspace: string}} of */

@@ -1,13 +1,14 @@
 /** How the console looks: its colours, how close its rows stand, whether times are ages. Chosen on this device. */
 import { signal, effect } from "../lib.js";
+import { local } from "./storage.js";
 
 /** The first one holds until another is chosen. @template {string} T @param {string} name @param {T[]} of */
 function kept(name, of) {
-  const before = /** @type {T} */ (localStorage.getItem(`baton.${name}`));
+  const before = /** @type {T} */ (local.getItem(`baton.${name}`));
   const choice = signal(of.includes(before) ? before : /** @type {T} */ (of[0]));
   effect(() => {
     document.documentElement.dataset[name] = choice.value;
-    localStorage.setItem(`baton.${name}`, choice.value);
+    local.setItem(`baton.${name}`, choice.value);
   });
   return choice;
 }

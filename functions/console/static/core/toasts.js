@@ -65,7 +65,7 @@ const ADVICE = {
   offline: "Nothing is lost: the page tries again by itself.",
   unclear: "Once it answers, look how it is before you try again.",
   revision_changed: "It was changed after you opened it. Read it again, then decide.",
-  agent_changed: "A service has changed its agent. Look at the agent, then decide.",
+  agent_changed: "Its agent was changed. Look at the agent, then decide.",
   version_conflict: "Somebody changed it first. Your fields are kept: compare, then save again.",
   not_allowed: "Somebody was first, or it has moved on. The page shows how it is now.",
   claim_changed: "Another worker has it since you looked. The page shows who.",

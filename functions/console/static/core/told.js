@@ -5,6 +5,7 @@ import { ROOT } from "./api.js";
 import { go } from "./router.js";
 import { plain } from "./said.js";
 import { who, workspace } from "./session.js";
+import { local } from "./storage.js";
 import { waiting } from "./waiting.js";
 
 /** @typedef {"urgent" | "questions" | "critical"} Choice */
@@ -30,7 +31,7 @@ addEventListener("storage", ({ key }) => { if (key === mine("notify")) chosen.va
 /** @param {Choice} choice @param {boolean} isOn */
 export function choose(choice, isOn) {
   chosen.value = [...chosen.value.filter((each) => each !== choice), ...(isOn ? [choice] : [])];
-  localStorage.setItem(mine("notify"), JSON.stringify(chosen.value));
+  local.setItem(mine("notify"), JSON.stringify(chosen.value));
 }
 
 /** While a tab is looked at it holds this, together with others: a person reads it there. */
@@ -78,10 +79,10 @@ function isForMe({ never, people, group }) {
 /** What is there as one begins is no news; one tab at a time says what is. @param {News[]} found @param {string} key */
 async function tell(found, key) {
   await navigator.locks.request(key, async () => {
-    const before = /** @type {string[] | null} */ (JSON.parse(localStorage.getItem(key) ?? "null"));
+    const before = /** @type {string[] | null} */ (JSON.parse(local.getItem(key) ?? "null"));
     const fresh = found.filter((each) => !before?.includes(each.id));
     if (before && fresh.length === 0) return;
-    localStorage.setItem(key, JSON.stringify([...(before ?? []), ...fresh.map((each) => each.id)].slice(-MOST_TOLD)));
+    local.setItem(key, JSON.stringify([...(before ?? []), ...fresh.map((each) => each.id)].slice(-MOST_TOLD)));
     const { held } = await navigator.locks.query();
     if (!before || held?.some((lock) => lock.name === SEEN) || !("Notification" in window)) return;
     for (const each of fresh) if (chosen.value.includes(each.of)) show(each);
@@ -99,6 +100,6 @@ function show({ id, says, path, query }) {
 
 /** @param {string} what */
 function kept(what) {
-  const found = JSON.parse(localStorage.getItem(mine(what)) ?? "null");
+  const found = JSON.parse(local.getItem(mine(what)) ?? "null");
   return Array.isArray(found) ? found : null;
 }

@@ -1,32 +1,38 @@
 /** What waits for a person, for the navigation, the tab's title and icon. A tab that nobody sees counts as well: when
  * it rings, and of several the first one alone, which tells the others. */
 import { effect, signal } from "../lib.js";
-import { calm, pause, Problem, read, ROOT } from "./api.js";
+import { calm, pause, Problem, ROOT } from "./api.js";
 import { isHeard, looked } from "./bell.js";
 import { parsed } from "./json.js";
-import { looksSoFar, nextLook } from "./live.js";
+import { looksSoFar, nextLook, readerOf } from "./live.js";
+import { decided } from "./pending.js";
 import { sessionId } from "./session.js";
 
-/** One page of each list: `needs`, handoffs to approve; `more`: there are more than are listed.
+/** At most `MOST` of each list: `needs`, handoffs to approve; `more`: there are more than are listed.
  * @typedef {{needs: import("api").ListedTask[], questions: import("api").QuestionView[],
- *   alerts: import("api").AlertView[], reviews: import("api").ReviewView[], more: string[]}} Waiting */
+ *   alerts: import("api").AlertView[], reviews: import("api").ReviewView[],
+ *   changes: import("api").ChangeView[], more: string[]}} Waiting */
 
 const EVERY_MS = 5000;
 /** Of a tab that nobody sees, however often it rings; and after a trouble. */
 const HIDDEN_MS = 10_000;
 /** Rings reach the tabs of a browser at about the same time. */
 const TOGETHER_MS = 1000;
+/** More than anybody decides on in a sitting: so many of a list are counted, and are on the page of approvals. */
+export const MOST = 300;
 const LISTS = /** @type {const} */ ({
-  needs: "/tasks?state=needs&limit=100",
-  questions: "/questions?limit=100",
-  alerts: "/alerts?state=open&snoozed=false&limit=100",
-  reviews: "/manual-reviews?state=open&limit=100",
+  needs: "/tasks?state=needs",
+  questions: "/questions",
+  alerts: "/alerts?state=open&snoozed=false",
+  reviews: "/manual-reviews?state=open",
+  changes: "/workspace/changes?state=pending",
 });
-/** Without a bell the last two are asked for each so many times: they change seldom. */
+/** @typedef {Record<keyof typeof LISTS, ReturnType<typeof readerOf>>} Readers */
+/** Without a bell the last three are asked for each so many times: they change seldom. */
 const SELDOM = 3;
 
 /** @type {Waiting} */
-const NOTHING = { needs: [], questions: [], alerts: [], reviews: [], more: [] };
+const NOTHING = { needs: [], questions: [], alerts: [], reviews: [], changes: [], more: [] };
 /** Null until it has been counted. @type {import("../vendor/signals.js").Signal<Waiting | null>} */
 export const waiting = signal(null);
 /** Another tab's count, and when it was begun. */
@@ -46,28 +52,32 @@ export function keepCounting() {
     waiting.value = null;
     if (!sessionId.value) return undefined;
     const stop = new AbortController();
-    void count(sessionId.value, stop.signal);
+    const readers = /** @type {Readers} */ (Object.fromEntries(
+      Object.entries(LISTS).map(([name, path]) => [name, readerOf(path, MOST)])));
+    void count(sessionId.value, readers, stop.signal);
     return () => stop.abort();
   });
 }
 
-/** How many, such as `7` or `100+`; empty for none. @param {(keyof typeof LISTS)[]} lists */
+/** The number, such as `7` or `300+`; empty for none. Requests that were decided here aren't counted.
+ * @param {(keyof typeof LISTS)[]} lists */
 export function many(...lists) {
   const { more, ...found } = waiting.value ?? NOTHING;
-  const sum = lists.reduce((count, list) => count + found[list].length, 0);
+  const sum = lists.flatMap((list) => /** @type {{id: string}[]} */ (found[list]))
+    .filter(({ id }) => !decided.value.has(id)).length;
   return sum > 0 ? `${sum}${lists.some((list) => more.includes(list)) ? "+" : ""}` : "";
 }
 
 const isHidden = () => document.visibilityState !== "visible";
 
-/** @param {string} session @param {AbortSignal} stop */
-async function count(session, stop) {
+/** @param {string} session @param {Readers} readers @param {AbortSignal} stop */
+async function count(session, readers, stop) {
   await calm();
   for (let round = 0; !stop.aborted; round += 1) {
     const [before, woken] = [looksSoFar(), Date.now()];
     try {
-      if (isHidden()) await inTurn(session, stop, woken);
-      else await ask(session, stop, isHeard.value || round % SELDOM === 0);
+      if (isHidden()) await inTurn(session, readers, stop, woken);
+      else await ask(session, readers, stop, isHeard.value || round % SELDOM === 0);
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof Problem)) throw error;
@@ -79,25 +89,24 @@ async function count(session, stop) {
 }
 
 /** One tab at a time; who comes to its turn takes what another one has counted since.
- * @param {string} session @param {AbortSignal} stop @param {number} woken */
-async function inTurn(session, stop, woken) {
+ * @param {string} session @param {Readers} readers @param {AbortSignal} stop @param {number} woken */
+async function inTurn(session, readers, stop, woken) {
   await navigator.locks.request(`baton.count ${session}`, { signal: stop }, async () => {
-    if (told.session !== session || told.at < woken - TOGETHER_MS) await ask(session, stop, true);
+    if (told.session !== session || told.at < woken - TOGETHER_MS) await ask(session, readers, stop, true);
   });
 }
 
-/** @param {string} session @param {AbortSignal} stop @param {boolean} isWhole */
-async function ask(session, stop, isWhole) {
+/** @param {string} session @param {Readers} readers @param {AbortSignal} stop @param {boolean} isWhole */
+async function ask(session, readers, stop, isWhole) {
   const at = Date.now();
   const names = /** @type {(keyof typeof LISTS)[]} */ (Object.keys(LISTS).slice(0, isWhole ? undefined : 2));
-  const pages = await Promise.all(names.map((name) => read(LISTS[name], stop)));
+  const lists = await Promise.all(names.map((name) => readers[name](stop)));
   const before = waiting.value ?? NOTHING;
   const more = before.more.filter((name) => !names.includes(/** @type {any} */ (name)));
   const found = /** @type {Waiting} */ ({ ...before, more });
   for (const [index, name] of names.entries()) {
-    const { items, next_cursor: next } = pages[index]?.body ?? { items: [], next_cursor: null };
-    Object.assign(found, { [name]: items });
-    if (next) found.more.push(name);
+    Object.assign(found, { [name]: lists[index]?.items ?? [] });
+    if (lists[index]?.more) found.more.push(name);
   }
   waiting.value = found;
   tabs.postMessage(JSON.stringify({ session, at, found }));

@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "../lib.js";
 import { get } from "./api.js";
 import { isSignedIn, onSignOut } from "./session.js";
+import { local } from "./storage.js";
 
 const KEY = "baton.zone";
 const KNOWN_MS = 5 * 60_000;
@@ -9,7 +10,7 @@ const KNOWN_MS = 5 * 60_000;
 /** The device's own. */
 export const HERE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** Empty: the device's; `workspace`: the workspace's; else a name of IANA. Kept on this device. */
-export const chosen = signal(localStorage.getItem(KEY) ?? "");
+export const chosen = signal(local.getItem(KEY) ?? "");
 /** The workspace's, once it was asked for. */
 export const workspaceZone = signal("");
 
@@ -33,7 +34,7 @@ onSignOut(() => {
   workspaceZone.value = "";
 });
 effect(() => {
-  localStorage.setItem(KEY, chosen.value);
+  local.setItem(KEY, chosen.value);
   if (isSignedIn.value && chosen.value === "workspace") learn();
 });
 

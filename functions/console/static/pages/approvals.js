@@ -1,5 +1,4 @@
-/** What waits for a person: questions of agents, and handoffs, the most urgent first, with what exactly would be
- * approved. */
+/** The questions of agents and the handoffs that wait for a person, the most urgent first, each whole. */
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
 import { useDeferred } from "../core/deferred.js";
 import { fits, isFiltered, ordered } from "../core/filters.js";
@@ -7,17 +6,20 @@ import { useKeys } from "../core/keys.js";
 import { useList } from "../core/live.js";
 import { useOlder } from "../core/dear.js";
 import { decided } from "../core/pending.js";
-import { address, go, setQuery } from "../core/router.js";
+import { address, go, place, setQuery } from "../core/router.js";
 import { carried, useSelection } from "../core/selection.js";
 import { toast } from "../core/toasts.js";
+import { MOST } from "../core/waiting.js";
 import { Empty, Key, Loading, Trouble } from "../ui/parts.js";
 import { SavedViews } from "../ui/saved.js";
 import { approve, AT_ONCE, defer, dismiss, next, split } from "./approvals/decisions.js";
 import { answers, Controls, grouped, Nothing, Queue, UNFILTERED, VIEWS } from "./approvals/queue.js";
 import { isCompared } from "./approvals/marks.js";
+import { heldBack, isHeld, useHeld } from "./approvals/held.js";
 import { follow, leave, seenOf, useReading, useSight } from "./approvals/reading.js";
 import { Sum } from "./approvals/sum.js";
 import { Many, Whole } from "./approvals/whole.js";
+import { isMine, sunk } from "./questions/mine.js";
 import { atQuestion, atTask, decideOn, NOWHERE, Questions, useAsks } from "./questions/list.js";
 import { Whole as Question } from "./questions/one.js";
 
@@ -25,21 +27,21 @@ import { Whole as Question } from "./questions/one.js";
 /** @typedef {import("api").HandoffView} HandoffView */
 /** @typedef {import("./approvals/decisions.js").Seen} Seen */
 
-/** More than anybody decides on in a sitting; the most urgent come first. A filter or an order looks at all. */
-const SHOWN = 300;
-const PATH = "/tasks?state=needs";
+const PATH = "/tasks?state=needs"; // the most urgent first; a filter or an order looks at all
 
 /** @param {{query: Record<string, string>}} props */
 export default function Approvals({ query }) {
-  const { data, problem, isLoading } = useList(PATH, { most: SHOWN, isFirst: true });
+  const { data, problem, isLoading } = useList(PATH, { most: MOST, isFirst: true });
   const isAsked = isFiltered(query) || Boolean(query.sort);
   const { items, isWhole, isReading: isLooking } =
     /** @type {import("../core/dear.js").Older<ListedTask>} */ (useOlder(PATH, data, isAsked));
   const gone = decided.value;
   const { task: _, question: __, of: ___, ...filters } = query;
-  const all = useMemo(() => items.filter((task) => !gone.has(task.id)), [items, gone]);
+  const held = useHeld();
+  const all = useMemo(() => [...items, ...held].filter((task) => !gone.has(task.id)), [items, held, gone]);
   const { order, groups } = useMemo(() => {
-    const listed = ordered(all.filter((task) => fits(task, filters)), filters.sort || "urgency");
+    const fitting = ordered(all.filter((task) => fits(task, filters)), filters.sort || "urgency");
+    const listed = sunk(fitting, isMine);
     const found = filters.group ? grouped(listed) : null;
     return { groups: found, order: found ? found.flatMap((group) => group.tasks) : listed };
   }, [all, JSON.stringify(filters)]);
@@ -77,7 +79,13 @@ export default function Approvals({ query }) {
   const isSeen = useSight();
   const decide = (/** @type {(tasks: Seen[], then: () => void) => void} */ how) => {
     const ids = new Set(meant.map((task) => task.id));
-    if (meant.length === 0 || !isSeen(isLive, how === approve || how === next, [...ids].join(" "))) return;
+    if (how !== approve && meant.some(isHeld)) {
+      toast("This work is ready: here you can only approve it. Open the task to cancel it.");
+      return;
+    }
+    const isOwn = (how === approve || how === next) && meant.some(isMine);
+    if (isOwn) toast("You approved it, and it waits for others. Dismiss it to change your decision.");
+    if (isOwn || meant.length === 0 || !isSeen(isLive, how === approve || how === next, [...ids].join(" "))) return;
     const following = order.slice(at ? order.indexOf(at) : 0).find((task) => !ids.has(task.id))
       ?? order.find((task) => !ids.has(task.id));
     how(meant.map((task) => seenOf(task, shown.get(task.id))), () => {
@@ -99,7 +107,8 @@ export default function Approvals({ query }) {
     if (asked?.why) toast(asked.why);
     else if (isSeen(asked?.seen.id === question.id, act !== "refuse", question.id) && asked) {
       const following = stopAt(here + 1) ?? stopAt(here - 1) ?? NOWHERE;
-      decideOn(asked, act, () => setQuery(following), proposed);
+      const isHere = () => place.value.query.question === question.id; // an answer may arrive on another page
+      decideOn(asked, act, () => { if (isHere()) setQuery(following); }, proposed);
     }
   };
 
@@ -131,17 +140,19 @@ export default function Approvals({ query }) {
   }, [at?.id ?? question?.id]);
 
   const count = order.length + questions.length;
-  const waiting = all.length + asks.all;
+  const [listed, back] = [order.filter(isHeld).length, all.filter(isHeld).length];
   const isNarrowed = isFiltered(query);
   const isRead = data !== null || !problem;
-  const said = `${isNarrowed ? `${count.toLocaleString()} of ` : ""}${waiting.toLocaleString()} waiting`;
+  const of = isNarrowed ? `${(count - listed).toLocaleString()} of ` : "";
+  const said = `${of}${(all.length - back + asks.all).toLocaleString()} waiting${heldBack(back)}`;
   const beyond = isLooking ? ", looking at the others" : !isWhole || asks.more ? " and more" : "";
   const isGone = Boolean(query.task) && data !== null && !question && !at && !gone.has(query.task ?? "")
     && !isNarrowed && !data?.more;
   /** What is chosen is marked in the list at once, and drawn whole in the next frame. */
   const which = [isGone, question?.id, at?.id, ...marked.map((task) => task.id)].join(" ");
   const pane = useRef(/** @type {unknown} */ (null));
-  if (useDeferred(which) === which) {
+  const isBehind = useDeferred(which) !== which;
+  if (!isBehind) {
     pane.current = html`
       ${marked.length > 0 ? html`<${Many} tasks=${marked} most=${AT_ONCE} acts=${acts} isLive=${isLive}
           onShown=${onShown} onBack=${() => setReading(false)}>
@@ -156,10 +167,8 @@ export default function Approvals({ query }) {
               <a href=${address(`/tasks/${query.task}`)}>See what became of it</a>, or${" "}
               <a href=${address("/approvals")}>what waits</a>.</p>
           <//>`
-        : count > 0 && html`<${Empty} title="Choose one to read it whole">
-            <p><${Key}>j<//> and <${Key}>k<//> go through
-              the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p>
-          <//>`}`;
+        : count > 0 && html`<${Empty} title="Choose one to read it whole"><p><${Key}>j<//> and <${Key}>k<//> go through
+            the list, <${Key}>a<//> approves, <${Key}>x<//> dismisses. <${Key}>?<//> lists every key.</p><//>`}`;
   }
 
   if (isLoading) return html`<h1>Approvals</h1><${Loading} />`;
@@ -168,8 +177,7 @@ export default function Approvals({ query }) {
       <div class="head">
         <h1>Approvals</h1>
         <span class="faint" role="status">${isRead && `${said}${beyond}`}</span>
-        <a href=${address("/standing-answers")}>Standing answers</a>${" "}
-        <a href=${address("/new-handoff")}>New handoff</a>
+        <a href=${address("/standing-answers")}>Standing answers</a> <a href=${address("/new-handoff")}>New handoff</a>
       </div>
       <${SavedViews} page="/approvals" query=${query} of=${VIEWS} />
       <${Controls} query=${query} tasks=${all} />
@@ -185,6 +193,7 @@ export default function Approvals({ query }) {
       <${Queue} order=${order} groups=${groups} at=${at} selection=${selection} />
       ${count === 0 && !problem && html`<${Nothing} isFiltered=${isNarrowed} />`}
     </section>
-    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}>${pane.current}</section>
+    <section class="one" aria-label="What would be approved" tabindex="-1" ref=${one}
+      aria-busy=${isBehind}>${pane.current}</section>
   </div>`;
 }

@@ -30,12 +30,13 @@ const COLUMNS = [
     after: (of) => html`<span class="faint">
       ${[of.priority, of.task_id && `entry ${of.seq}`].filter(Boolean).join(", ")}</span>` },
   { name: "verb", title: "Decided", class: "waits",
-    cell: ({ verb, detail }) => html`${WORDS[verb] ?? verb}
-      ${detail !== null && html` <span class="faint">${DETAILS[detail] ?? detail}</span>`}` },
-  { name: "by", title: "Who", class: "slim",
+    cell: ({ verb, detail, by, at }) => html`${WORDS[verb] ?? verb}
+      ${detail !== null && html` <span class="faint">${DETAILS[detail] ?? detail}</span>`}
+      <span class="faint if-narrow"> by <${Said} of=${by} />, <${Ago} at=${at} /></span>` },
+  { name: "by", title: "Who", class: "slim wide",
     cell: (of) => html`<a href=${address("/decisions", { day: of.at.slice(0, 10), by: of.by })}>
       <${Said} of=${of.by} /></a>` },
-  { name: "at", title: "When", class: "time", cell: (of) => html`<${Ago} at=${of.at} />` },
+  { name: "at", title: "When", class: "time wide", cell: (of) => html`<${Ago} at=${of.at} />` },
   { name: "way", title: "From → to", class: "way-cell wide",
     cell: (of) => html`<${Way} from=${of.source_agent} to=${of.target_agent} />` },
   { name: "reason", title: "Reason", class: "way-cell wider",

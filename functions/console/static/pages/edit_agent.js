@@ -6,6 +6,7 @@ import { address, go } from "../core/router.js";
 import { toast } from "../core/toasts.js";
 import { Form } from "../ui/form.js";
 import { Loading, Said, Trouble } from "../ui/parts.js";
+import { isPending, WAITS } from "./settings/fields.js";
 
 /** @typedef {import("api").WholeAgentView} WholeAgentView */
 /** @typedef {import("../ui/form.js").Entry} Entry */
@@ -35,8 +36,9 @@ function Edit({ now }) {
     const before = Object.fromEntries(of.map((entry) => [entry.name, entry.value ?? ""]));
     const isChanged = (/** @type {[string, unknown]} */ [name, value]) => textOf(value) !== before[name];
     const changed = Object.fromEntries(Object.entries(values).filter(isChanged));
-    await change("PUT", `/agents/${encodeURIComponent(slug)}`, { ...changed, version: base?.version ?? 0 });
-    toast(base ? "Saved" : "Registered");
+    const body = { ...changed, version: base?.version ?? 0 };
+    const saved = await change("PUT", `/agents/${encodeURIComponent(slug)}`, body);
+    toast(isPending(saved) ? WAITS : base ? "Saved" : "Registered");
     lookAgain();
     go(`/agents/${slug}`);
   };

@@ -8,7 +8,8 @@ import { toast } from "../core/toasts.js";
 import { useTyped } from "../core/typed.js";
 import { workspaceZone } from "../core/zone.js";
 import { Key, Loading, Trouble } from "../ui/parts.js";
-import { changesOf, GROUPS, shown } from "./settings/fields.js";
+import { changesOf, GROUPS, isPending, shown, WAITS } from "./settings/fields.js";
+import { Rules } from "./settings/rules.js";
 
 /** @typedef {import("./settings/fields.js").Setting} Setting */
 /** @typedef {import("api").SettingsView} Settings */
@@ -23,7 +24,7 @@ export default function SettingsPage() {
     <p class="faint">They hold for the whole workspace. Notion's are on
       the <a href=${address("/tracker")}>tracker's page</a>.</p>
     <${Trouble} of=${problem} what="The settings can't be read." />
-    ${isLoading ? html`<${Loading} />` : settings && html`<${Form} now=${settings} />`}`;
+    ${isLoading ? html`<${Loading} />` : settings && html`<${Form} now=${settings} /><${Rules} of=${settings} />`}`;
 }
 
 /** `base`: the settings that the changes are based on; those of another version came in the meantime.
@@ -46,9 +47,15 @@ function Form({ now }) {
     setBusy(true);
     setTrouble(null);
     try {
-      const saved = /** @type {Settings} */ (
-        await change("PUT", "/workspace/settings", { ...changes, version: base.version }));
+      const answer = await change("PUT", "/workspace/settings", { ...changes, version: base.version });
       setTexts({});
+      if (isPending(answer)) {
+        toast(WAITS);
+        setBusy(false);
+        lookAgain();
+        return;
+      }
+      const saved = /** @type {Settings} */ (answer);
       setBase(saved);
       workspaceZone.value = saved.time_zone;
       toast("Saved: it holds from now on, limits of callers within a minute.");

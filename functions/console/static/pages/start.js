@@ -3,6 +3,7 @@ import { html } from "../lib.js";
 import { useSlow } from "../core/dear.js";
 import { useLive } from "../core/live.js";
 import { address } from "../core/router.js";
+import { many } from "../core/waiting.js";
 import { urgentFirst } from "./alerts.js";
 import { dayOf, ended, ENDS, hour, hoursOf, PHASES, today, took } from "./stats/counts.js";
 import { Chart } from "../ui/chart.js";
@@ -22,25 +23,29 @@ export default function Start() {
   return html`<h1>Start</h1>
     <section aria-label="What waits for a person">
       <ul class="tiles">
-        <${Tile} to="/approvals" title="to approve" of=${needs}
+        <${Tile} to="/approvals" title="to approve" list="needs" of=${needs}
           oldest=${needs.data?.items.map((task) => task.created_at).sort()[0]} />
-        ${questions.data && html`<${Tile} to="/approvals" title="questions" of=${questions}
+        ${questions.data && html`<${Tile} to="/approvals" title="questions" list="questions" of=${questions}
           oldest=${questions.data.items[0]?.asked_at} />`}
-        <${Tile} to="/reviews" title="manual reviews" of=${reviews}
+        <${Tile} to="/reviews" title="manual reviews" list="reviews" of=${reviews}
           oldest=${reviews.data?.items.map((review) => review.opened_at).sort()[0]} />
-        <${Tile} to="/alerts" title="open alerts" of=${alerts} says=${critical > 0 ? `${critical} critical` : ""} />
+        <${Tile} to="/alerts" title="open alerts" list="alerts" of=${alerts}
+          says=${critical > 0 ? `${critical} critical` : ""} />
       </ul>
     </section>
     <${Day} />
     <${Stuck} of=${alerts} />`;
 }
 
-/** @param {{to: string, title: string, of: Page, oldest?: string | undefined, says?: string}} props */
-function Tile({ to, title, of, oldest, says = "" }) {
+/** The number is that of the navigation, once more than a page of it was counted.
+ * @param {{to: string, title: string, list: Parameters<typeof many>[0], of: Page, oldest?: string | undefined,
+ *   says?: string}} props */
+function Tile({ to, title, list, of, oldest, says = "" }) {
   const count = of.data?.items.length ?? 0;
   return html`<li class=${`tile ${count > 0 ? "some" : ""}`}>
     <a href=${address(to)}>
-      <strong>${of.data ? `${count}${of.data.next_cursor ? "+" : ""}` : of.isLoading ? "…" : "?"}</strong>${" "}
+      <strong>${!of.data ? (of.isLoading ? "…" : "?")
+      : of.data.next_cursor ? many(list) || `${count}+` : count}</strong>${" "}
       ${count === 1 ? title.replace(/s$/, "") : title}
     </a>
     <span class="faint">${says || (oldest ? html`the oldest <${Ago} at=${oldest} />`

@@ -2,10 +2,12 @@
 import { html, useState } from "../lib.js";
 import { change, post } from "../core/api.js";
 import { lookAgain, useList } from "../core/live.js";
+import { address } from "../core/router.js";
 import { sessionId, signOut } from "../core/session.js";
 import { fromField } from "../core/time.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
+import { isPending, WAITS } from "./settings/fields.js";
 import { Ago, Empty, Id, Loading, Said, Trouble } from "../ui/parts.js";
 
 /** @typedef {import("api").TokenView} TokenView */
@@ -42,6 +44,7 @@ function One({ token }) {
       <span class="state">${token.session_of ? "session" : token.kind}</span> <strong>
         <${Said} of=${token.subject} /></strong>
       ${isOwn && html`<span class="state done">this one</span>`}
+      ${token.right && html`<span class="state">${token.right}</span>`}
       ${token.scopes.map((scope) => html`<code key=${scope}>${scope}</code>`)}
     </p>
     <p class="faint">made <${Ago} at=${token.created_at} /> by <${Said} of=${token.created_by} />
@@ -49,6 +52,8 @@ function One({ token }) {
     <div class="row">
       <button type="button" class="danger" onClick=${() => revoke(token, isOwn)}>
         ${token.session_of ? "End" : "Revoke"}</button>
+      ${token.kind === "human" && !token.session_of
+      && html`<a href=${address(`/people/${encodeURIComponent(token.subject)}`)}>approvals of this person</a>`}
     </div>
   </li>`;
 }
@@ -65,8 +70,8 @@ function revoke(token, isOwn) {
     isOfNobody: isOwn,
     run: async () => {
       if (isOwn) return signOut();
-      await change("DELETE", `/tokens/${token.id}`);
-      toast(`The ${what} is over`);
+      const answer = await change("DELETE", `/tokens/${token.id}`);
+      toast(isPending(answer) ? WAITS : `The ${what} is over`);
       lookAgain();
     },
   });

@@ -22,6 +22,7 @@ function Sheet() {
   useLayoutEffect(() => {
     const dialog = box.current;
     dialog?.showModal();
+    dialog?.scrollTo(0, 0); // the focus is on Close, below
     return () => dialog?.close();
   }, []);
   const close = () => { isOpen.value = false; };

@@ -9,6 +9,7 @@ const GROUPS = /** @type {const} */ (["Work", "Build", "Watch", "Workspace"]);
 /** What waits at a page, counted. @type {Record<string, () => string>} */
 const COUNTS = {
   "/approvals": () => many("needs", "questions"), "/reviews": () => many("reviews"), "/alerts": () => many("alerts"),
+  "/changes": () => many("changes"),
 };
 
 /** @param {{path: string}} props */

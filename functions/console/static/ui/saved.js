@@ -3,6 +3,7 @@ import { html } from "../lib.js";
 import { change, Problem } from "../core/api.js";
 import { lookAgain, useLive } from "../core/live.js";
 import { address } from "../core/router.js";
+import { local } from "../core/storage.js";
 import { toast } from "../core/toasts.js";
 import { ask } from "./ask.js";
 import { Ago, Said, Views } from "./parts.js";
@@ -104,7 +105,7 @@ function drop(view) {
 /** @returns {BuiltIn[]} */
 function ofThisBrowser() {
   try {
-    const found = JSON.parse(localStorage.getItem(BEFORE) ?? "[]");
+    const found = JSON.parse(local.getItem(BEFORE) ?? "[]");
     const isView = (/** @type {any} */ each) => typeof each?.name === "string" && typeof each.query === "object";
     return Array.isArray(found) ? found.filter(isView) : [];
   } catch {
@@ -125,7 +126,7 @@ function move(before, saved) {
         const isThere = saved.some((view) => view.scope === "mine" && view.name === slugOf(name));
         if (!isThere) await keepOnce({ title: name.slice(0, 60), scope: "mine", page: "/tasks", query, version: 0 });
       }
-      localStorage.removeItem(BEFORE);
+      local.removeItem(BEFORE);
       toast("They are yours now, wherever you sign in");
     },
   });

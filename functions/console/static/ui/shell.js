@@ -100,16 +100,16 @@ export async function loadPage() {
   if (found) await load(found.page);
 }
 
-/** @param {Page} page */
-async function load(page) {
-  page.loaded = (await page.load().catch(() => null))?.default;
+/** @param {Page} page @param {number} retries */
+async function load(page, retries = 0) {
+  page.loaded = (await page.load(retries ? `?retry=${retries}` : "").catch(() => null))?.default;
 }
 
 /** Again and again, until it is there. @param {Page} page @param {AbortSignal} stop
  * @param {(loaded: {Page: any}) => void} show @param {() => void} tell */
 async function fetched(page, stop, show, tell) {
-  for (let wait = 1000; !stop.aborted; wait = Math.min(SLOWEST_MS, 2 * wait)) {
-    await load(page);
+  for (let wait = 1000, retries = 0; !stop.aborted; wait = Math.min(SLOWEST_MS, 2 * wait)) {
+    await load(page, retries++);
     if (stop.aborted) return;
     if (page.loaded) return show({ Page: page.loaded });
     tell();

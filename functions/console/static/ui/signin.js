@@ -2,6 +2,7 @@
 import { html, useState } from "../lib.js";
 import { changeTo, ended, lost, signIn } from "../core/session.js";
 import { lastUsed } from "../core/sessions.js";
+import { isStored } from "../core/storage.js";
 import { Said, Trouble } from "./parts.js";
 
 export function SignIn() {
@@ -25,6 +26,8 @@ export function SignIn() {
     <form onSubmit=${submit}>
       <p class="brand"><span aria-hidden="true">⇥</span> Baton</p>
       <h1>Sign in</h1>
+      ${!isStored && html`<p class="notice" role="status">This browser stores nothing for this page. You can sign in,
+        but after a reload you have to sign in again.</p>`}
       ${ended.value && html`<p class="notice" role="status">${ended.value}</p>`}
       ${lost.value.length > 0 && html`<div class="trouble" role="alert">
         <ul>${lost.value.map((words) => html`<li key=${words}><${Said} of=${words} /></li>`)}</ul>

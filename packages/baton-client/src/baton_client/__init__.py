@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from baton_client.asynchronous import AsyncWork as AsyncWork
     from baton_client.calls import Call as Call
     from baton_client.calls import Outcome as Outcome
+    from baton_client.calls import Receipt as Receipt
     from baton_client.errors import BatonError as BatonError
     from baton_client.errors import ClaimLost as ClaimLost
     from baton_client.errors import Misused as Misused
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "asynchronous": ("AsyncBaton", "AsyncWork"),
-    "calls": ("Call", "Outcome"),
+    "calls": ("Call", "Outcome", "Receipt"),
     "errors": ("BatonError", "ClaimLost", "Misused", "NoAnswer", "Refused", "Unreadable"),
     "runs": ("AsyncRun", "Run"),
     "synchronous": ("Baton", "Work"),

@@ -68,7 +68,12 @@ class BellState(Enum):
 
 
 class NoBell(Exception):
-    """There is no bell, and none is to be expected soon; the message says why."""
+    """There is no bell, and none is to be expected soon; the message says why. ``retry_after`` in seconds: not before
+    then, if Baton named a time."""
+
+    def __init__(self, why: str, retry_after: float = 0.0) -> None:
+        super().__init__(why)
+        self.retry_after = retry_after
 
 
 class Bell:
@@ -179,12 +184,12 @@ class Bell:
         while not self._over.is_set():
             if not self._is_wanted:
                 self._waiting.wait()
-            begun_at, pause = time.monotonic(), 0.0
+            begun_at, pause, earliest = time.monotonic(), 0.0, 0.0
             try:
                 self._listen()
                 continue
             except NoBell as exc:
-                why, pause = str(exc), self._times.no_bell
+                why, pause, earliest = str(exc), exc.retry_after or self._times.no_bell, exc.retry_after
             except Exception as exc:  # noqa: BLE001 - whatever it is, the bell is only a hint: others are asked
                 why = f"the bell doesn't answer ({type(exc).__name__})"
             failures = 0 if time.monotonic() - begun_at > self._times.sound else failures + 1
@@ -192,7 +197,7 @@ class Bell:
             if failures and not self._over.is_set():
                 self._complain(why)
             pause = pause or min(self._times.retry * 2.0**failures, self._times.longest_retry)
-            self._over.wait(pause * random.uniform(0.5, 1.0))  # noqa: S311
+            self._over.wait(earliest + pause * random.uniform(0.5, 1.0))  # noqa: S311
 
     def _listen(self) -> None:
         """Returns once nobody waits any more. Raises whatever ends the connection before."""
@@ -203,8 +208,10 @@ class Bell:
             with self._connected(url) as self._connection:
                 self._attend(self._connection, look_seconds)
         except InvalidStatus as exc:
-            if exc.response.status_code in _REFUSALS:
-                raise NoBell(f"the bell refuses ({exc.response.status_code})") from exc
+            if (status := exc.response.status_code) in _REFUSALS:
+                raise NoBell(f"the bell refuses ({status})") from exc
+            if retry_after := _seconds(exc.response.headers.get("Retry-After", "")):
+                raise NoBell(f"the bell refuses for {retry_after:.0f} s ({status})", retry_after) from exc
             raise
         finally:
             self._connection = None
@@ -282,7 +289,8 @@ class Bell:
         return is_waited_for and not self._over.is_set()
 
     def _hear(self, said: str | bytes) -> bool:
-        """Notes what a message says. Returns True for the answer to a look. One that can't be read says nothing."""
+        """Notes what a message says. Returns True for the answer to a look. One that can't be read says nothing. Raises
+        ``NoBell`` for the message that this connection or its token exceeds its rate."""
         try:
             message = json.loads(said)
         except (ValueError, RecursionError):
@@ -297,6 +305,9 @@ class Bell:
                 if "due_at" in more or not self._topic.startswith("work:"):
                     self._note(self._moment_or_now(more.get("due_at")))
                 return True
+            case {"refused": str(), **more}:
+                retry_after = _seconds(str(more.get("retry_after_seconds", ""))) or self._times.longest_retry
+                raise NoBell(f"the bell refuses for {retry_after:.0f} s", retry_after)
             case _:
                 pass
         return False
@@ -322,6 +333,11 @@ class Bell:
         if not self._has_complained:
             self._has_complained = True
             self._say(f"{why}: asking again and again meanwhile")
+
+
+def _seconds(text: str) -> float:
+    """Returns a pause as Baton names it; 0 for anything else. An hour at most."""
+    return min(float(text), 3_600.0) if text.isdecimal() and len(text) < 10 else 0.0
 
 
 def ahead_seconds(date: str, sent_at: float, received_at: float) -> float:

@@ -6,18 +6,24 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from datetime import UTC, datetime
+from typing import Any, Literal
 
+from baton_client.canonical import digest_of, plain
 from baton_client.errors import Refused
+from baton_client.texts import as_data, one_line
 from baton_client.verbs import Question, read_object
 
 Kind = Literal["hand_off", "approve", "ask"]
-# What makes a question the one that a call asks.
-_CONTENT = {"kind", "text", "tool", "arguments", "options", "form"}
-_MASKED = re.compile(r"\[masked: [^\]]*\]")
-# What a mask may stand for: otherwise it would stand for any other text.
-_SECRET = re.compile(r"-----BEGIN .*|\S+", re.DOTALL)
-_LEAST_MASKED = 8
+# The fields of a question that its digest covers, as they are where a call leaves them out.
+_UNSAID: Mapping[str, Any] = {
+    **dict.fromkeys(("tool", "group", "form", "until")),
+    "arguments": {},
+    "options": [],
+    "people": [],
+    "needed": 1,
+    "not_author": False,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +74,11 @@ class Call:
         kind = "form" if self.fields.get("form") else "choice" if self.fields.get("options") else "text"
         return {"kind": "action" if self.kind == "approve" else kind, "text": self.text, **self.fields}
 
-    def is_asked_by(self, question: Mapping[str, Any]) -> bool:
-        return all(_is_kept_as(value, question.get(name)) for name, value in self.question.items() if name in _CONTENT)
+    @property
+    def asked_digest(self) -> str:
+        """What Baton shows as the ``asked_digest`` of a question that this call asked: of its content and approvers."""
+        sent = {**_UNSAID, **self.question}
+        return digest_of({**sent, "until": sent["until"] and _in_utc(str(sent["until"]))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +95,37 @@ class Outcome:
     digest: str = ""
 
 
-def _is_kept_as(said: Any, kept: Any) -> bool:
-    """Whether Baton keeps ``said`` as ``kept``: a guardrail may have masked secrets in its texts."""
-    if isinstance(said, str) and isinstance(kept, str):
-        return said == kept or _is_masked_as(said, kept)
-    if isinstance(said, Mapping) and isinstance(kept, Mapping):
-        ours, theirs = cast("Mapping[str, Any]", said), cast("Mapping[str, Any]", kept)
-        return ours.keys() == theirs.keys() and all(_is_kept_as(each, theirs[name]) for name, each in ours.items())
-    if isinstance(said, (list, tuple)) and isinstance(kept, list):
-        both = cast("Sequence[Any]", said), cast("Sequence[Any]", kept)
-        return len(both[0]) == len(both[1]) and all(map(_is_kept_as, *both))
-    return bool(said == kept)
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The action that the server allows now, once: ``tool`` with ``arguments``. ``refusal``: why nothing may be done,
+    for a
+    model; empty otherwise. ``is_changed``: a person approved other arguments than were asked for. ``question_id``: the
+    same in each attempt, so it is an effect key."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    refusal: str = ""
+    is_changed: bool = False
+    question_id: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        return not self.refusal
+
+    @property
+    def note(self) -> str:
+        """The notice to the model about changed arguments; empty if nobody changed them."""
+        said = f"A person changed the arguments. {as_data('the approved input', self.arguments)}\n"
+        return said if self.is_changed else ""
 
 
-def _is_masked_as(said: str, kept: str) -> bool:
-    first, *others = _MASKED.split(kept)
-    if not others or not said.startswith(first):
-        return False
-    at = len(first)
-    for number, after in enumerate(others, 1):
-        end = said.find(after, at + _LEAST_MASKED) if number < len(others) else len(said) - len(after)
-        if end - at < _LEAST_MASKED or not said.startswith(after, end) or not _SECRET.fullmatch(said, at, end):
-            return False
-        at = end + len(after)
-    return True
+def _in_utc(until: str) -> str:
+    """Returns a time as Baton writes it."""
+    try:
+        at = datetime.fromisoformat(until)
+    except ValueError:
+        return until  # Baton refuses the question
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def branch_id(call_id: str) -> str:
@@ -131,19 +147,20 @@ def outcome_of_result(call_id: str, result: Mapping[str, Any]) -> Outcome:
     failure = read_object(result, "failure") if result.get("failure") else {}
     inner = read_object(failure, "failure") if failure.get("failure") else {}
     unsaid = f"why is {elsewhere}" if "failure" in left_out else "it doesn't say why"
-    why = failure.get("description") or inner.get("description") or unsaid
-    said = f"{result['agent'] or 'nobody'}: {result['state']}" + ("" if is_good else f", {why}")
+    why = failure.get("description") or inner.get("description")
+    said = f"{result['agent'] or 'nobody'}: {result['state']}"
+    said += "" if is_good else f", {as_data('why', why) if why else unsaid}"
     value = f"What it said is {elsewhere}" if is_good and "output" in left_out else result.get("output")
     return Outcome(call_id, "hand_off", is_good, value, said)
 
 
 def outcome_of_question(call: Call, question: Question) -> Outcome:
     if question.is_approved:
-        digest = str(question.raw.get("approved_digest") or "")
-        return Outcome(call.call_id, call.kind, True, question.arguments, "approved", question.id, digest)
+        digest, arguments = str(question.raw.get("approved_digest") or ""), plain(question.arguments)
+        return Outcome(call.call_id, call.kind, True, arguments, "approved", question.id, digest)
     if question.outcome == "answered":
-        return Outcome(call.call_id, call.kind, True, question.answer, "answered", question.id)
+        return Outcome(call.call_id, call.kind, True, plain(question.answer), "answered", question.id)
     words = {"refused": "refused by a person", "expired": "nobody decided in time", "revoked": "taken back by a person"}
-    why = f": {question.reason}" if question.reason else ""
+    why = f": {one_line(question.reason)}" if question.reason else ""
     said = words.get(question.outcome, question.outcome) + why
     return Outcome(call.call_id, call.kind, False, None, said, question.id)

@@ -175,11 +175,31 @@ def unreadable(answer: Answer) -> Unreadable:
     return Unreadable("the answer isn't Baton's", answer.why or f"status {answer.status}, without a JSON object")
 
 
+class Spelled(float):
+    """A number that ``json`` would write in another spelling. Digests cover the spelling."""
+
+    written: str
+
+
+def _number(written: str) -> float:
+    number = float(written)
+    if repr(number) == written:
+        return number
+    spelled = Spelled(number)
+    spelled.written = written
+    return spelled
+
+
+def _integer(written: str) -> float:
+    return _number(written) if written == "-0" else int(written)
+
+
 def decoded(content: bytes) -> Any:
+    """Returns the value of JSON, with a ``Spelled`` for a number of another spelling; a text if it isn't JSON."""
     if not content:
         return None
     try:
-        return json.loads(content)
+        return json.loads(content, parse_float=_number, parse_int=_integer if b"-0" in content else None)
     except (ValueError, RecursionError):
         return content.decode("utf-8", "replace")
 

@@ -26,6 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from baton_client.texts import one_line
+
 
 class BatonError(Exception):
     """``what`` happened, ``why``, and what to do about it (``next_step``)."""
@@ -59,7 +61,7 @@ class Refused(BatonError):
 
     def _why(self) -> str:
         named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
-        missing = [f"- {each}" for each in _listed(self.problem, "criteria")]
+        missing = [f"- {one_line(str(each))}" for each in _listed(self.problem, "criteria")]
         return "\n".join(filter(None, [self.detail, *(each for each in named if each not in self.detail), *missing]))
 
 

@@ -44,7 +44,7 @@ def get_agent(
 def put_agent(
     slug: str,
     body: t.AgentRequest,
-) -> Request[t.SavedAgentView]:
+) -> Request[t.SavedAgentView | t.ChangeView]:
     """Register an agent, change it, or switch it off."""
     return Request("PUT", f"/agents/{quote(slug, safe='')}", body)
 
@@ -171,7 +171,7 @@ def resolve_an_alert(
     *,
     key: str | None = None,
 ) -> Request[t.AlertView]:
-    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged."""
+    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged. An"""
     return Request("POST", f"/alerts/{quote(alert_id, safe='')}/resolve", body, key=key or new_key())
 
 
@@ -503,6 +503,27 @@ def receive_delivery(
     return Request("POST", f"/notion/webhook/{quote(secret, safe='')}", body)
 
 
+def list_approvals_of_person(
+    person: str,
+    *,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Request[t.RestingApprovalPage]:
+    """A person's approvals and votes that may still be used, for administrators. A page may"""
+    return Request("GET", with_query(f"/people/{quote(person, safe='')}/approvals", {"limit": limit, "cursor": cursor}))
+
+
+def end_approvals_of_person(
+    person: str,
+    body: t.NoFields,
+    *,
+    key: str | None = None,
+) -> Request[t.PersonView]:
+    """End all approvals of a person until now, for administrators. The person keeps their right, and their
+    later"""
+    return Request("POST", f"/people/{quote(person, safe='')}/end-approvals", body, key=key or new_key())
+
+
 def list_questions(
     *,
     limit: int | None = None,
@@ -629,11 +650,15 @@ def list_tasks(
     agent: str | None = None,
     day: str | None = None,
     state: list[str] | None = None,
+    held: bool | None = None,
 ) -> Request[t.TaskPage]:
     """Tasks of an agent or of a day, newest first; with only `state=needs`, those for a human, most urgent
     first."""
     return Request(
-        "GET", with_query("/tasks", {"limit": limit, "cursor": cursor, "agent": agent, "day": day, "state": state})
+        "GET",
+        with_query(
+            "/tasks", {"limit": limit, "cursor": cursor, "agent": agent, "day": day, "state": state, "held": held}
+        ),
     )
 
 
@@ -693,7 +718,7 @@ def approve(
 
 def approve_next(
     task_id: str,
-    body: t.ContentSeen,
+    body: t.ApprovalSeen,
     *,
     key: str | None = None,
 ) -> Request[t.ChangedTask]:
@@ -921,7 +946,7 @@ def get_question(
     task_id: str,
     question_id: str,
 ) -> Request[t.WholeQuestion]:
-    """One question, with what people said, and the last approval of the same tool to compare it with."""
+    """One question with people's answers and, for comparison, the last approvals of its tool."""
     return Request("GET", f"/tasks/{quote(task_id, safe='')}/questions/{quote(question_id, safe='')}")
 
 
@@ -999,6 +1024,16 @@ def resolve(
     return Request("POST", f"/tasks/{quote(task_id, safe='')}/resolve", body, key=key or new_key())
 
 
+def run_state(
+    task_id: str,
+    body: t.RunStateRequest,
+    *,
+    key: str | None = None,
+) -> Request[t.SavedRunState]:
+    """Replace the saved state of a framework's run. The client's adapters use it."""
+    return Request("POST", f"/tasks/{quote(task_id, safe='')}/run-state", body, key=key or new_key())
+
+
 def split(
     task_id: str,
     body: t.SplitRequest,
@@ -1064,7 +1099,7 @@ def create_token(
     body: t.NewTokenRequest,
     *,
     key: str | None = None,
-) -> Request[t.NewToken]:
+) -> Request[t.NewToken | t.ChangeView]:
     """Make a token. Its text is shown once: a repeat with the same Idempotency-Key gets 409
     `secret_already_shown`."""
     return Request("POST", "/tokens", body, key=key or new_key())
@@ -1072,8 +1107,9 @@ def create_token(
 
 def delete_token(
     token_id: str,
-) -> Request[t.TokenView]:
-    """Revoke a token: it is refused from the next request on. Revoking twice changes nothing."""
+) -> Request[t.TokenView | t.ChangeView]:
+    """Revoke a token: it is refused from the next request on. Revoking twice changes nothing. Everybody revokes
+    their"""
     return Request("DELETE", f"/tokens/{quote(token_id, safe='')}")
 
 
@@ -1241,6 +1277,56 @@ def list_workflow_checkpoints(
     )
 
 
+def list_workspace_changes(
+    *,
+    limit: int | None = None,
+    cursor: str | None = None,
+    subject: str | None = None,
+    name: str | None = None,
+    state: str | None = None,
+) -> Request[t.ChangePage]:
+    """Changes of settings, tokens, agents, tools, routes and approvals, newest first: the old and the new
+    value."""
+    return Request(
+        "GET",
+        with_query(
+            "/workspace/changes", {"limit": limit, "cursor": cursor, "subject": subject, "name": name, "state": state}
+        ),
+    )
+
+
+def get_workspace_change(
+    change_id: str,
+) -> Request[t.ChangeView]:
+    """One change of the workspace."""
+    return Request("GET", f"/workspace/changes/{quote(change_id, safe='')}")
+
+
+def approve_workspace_change(
+    change_id: str,
+    body: t.ChangeApproval,
+) -> Request[t.ChangeView]:
+    """Approve another administrator's change: it is applied, or nothing happens (409 `change_overtaken`). A
+    request for"""
+    return Request("POST", f"/workspace/changes/{quote(change_id, safe='')}/approve", body)
+
+
+def refuse_workspace_change(
+    change_id: str,
+    body: t.ChangeRefusal,
+) -> Request[t.ChangeView]:
+    """Refuse another administrator's change. Any administrator ends an approval that isn't used yet."""
+    return Request("POST", f"/workspace/changes/{quote(change_id, safe='')}/refuse", body)
+
+
+def withdraw_workspace_change(
+    change_id: str,
+    body: t.NoFields,
+) -> Request[t.ChangeView]:
+    """Take your own pending change back."""
+    return Request("POST", f"/workspace/changes/{quote(change_id, safe='')}/withdraw", body)
+
+
 def get_settings() -> Request[t.SettingsView]:
     """Every setting, defaults included. Version 0: nothing was set yet."""
     return Request("GET", "/workspace/settings")
@@ -1248,6 +1334,13 @@ def get_settings() -> Request[t.SettingsView]:
 
 def put_settings(
     body: t.SettingsRequest,
-) -> Request[t.SettingsView]:
+) -> Request[t.SettingsView | t.ChangeView]:
     """Change settings. The tracker's token is none of them: it is set with PUT /tracker/token."""
     return Request("PUT", "/workspace/settings", body)
+
+
+def get_settings_version(
+    version: str,
+) -> Request[t.SettingsVersionView]:
+    """An earlier version of the settings, with its author."""
+    return Request("GET", f"/workspace/settings/versions/{quote(version, safe='')}")

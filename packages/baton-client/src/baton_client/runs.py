@@ -1,25 +1,31 @@
-"""A framework's run under a claim: it is put down while others work or people decide, and goes on in any process.
+"""A framework's run under a claim: it is suspended while others work or people decide, and resumes in any process.
 
-An adapter tells ``wait_for`` the run's state and the tool calls that it waits for. The state is saved before anything
-is asked. So whatever dies, and whoever claims the task next, ``go_on`` has each call asked once."""
+An adapter gives ``wait_for`` the run's state and the tool calls that it waits for. The state is saved and signed before
+anything is asked. So ``go_on`` has each call asked once, after any crash and for any next claimer.
+
+A saved state decides no action. Outcomes of questions are read from Baton each time, and an adapter executes what
+``begin`` returns (docs/decisions/106-a-runs-state-is-signed.md)."""
 
 # The modules of this package share what its users don't see.
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
-import base64
-import json
-import lzma
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from baton_client import core, operations
-from baton_client.calls import Call, Outcome, branch_id, named_by, outcome_of_question, outcome_of_result
+from baton_client.briefing import MAY_BE_DONE
+from baton_client.calls import Call, Outcome, Receipt, branch_id, named_by, outcome_of_question, outcome_of_result
+from baton_client.canonical import action_digest, plain
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
 from baton_client.errors import ClaimLost, Conflict, Invalid, Misused, QuestionOver, Refused
+from baton_client.run_keys import Keys, signature
+from baton_client.saved_runs import loaded, packed
 from baton_client.verbs import Tasks, Threads, question_of, read, verb
 
 if TYPE_CHECKING:
@@ -27,37 +33,29 @@ if TYPE_CHECKING:
     from baton_client.synchronous import Work
 
 T = TypeVar("T")
-SAVED_AS = "run"  # the step's name of a run's checkpoint
-FORM = "baton.run/1"
 # A question may close while it is being waited for; each look after the first means that one has.
 _MOST_LOOKS = 12
-
-
-def packed(state: Any) -> str:
-    """Returns JSON as a text that takes less of a checkpoint's 256 KB: for a state that has each text several times.
-    Guardrails don't see into it."""
-    return base64.b64encode(lzma.compress(json.dumps(state).encode(), preset=1)).decode()
-
-
-def unpacked(state: str) -> Any:
-    return json.loads(lzma.decompress(base64.b64decode(state)))
+NOT_THIS_CALL = "Not done: people approved another call. People are alerted. Don't ask for it in another form."
 
 
 class RunVerbs:
     """A run under a claim. ``state``: what its framework saved last; None at the beginning. ``calls``: what it waited
     for then. ``outcomes``: what came of them so far, by their ids."""
 
-    def __init__(self, work: WorkVerbs) -> None:
-        self._work = work
-        saved = work.checkpoint or {}
-        is_run = saved.get("form") == FORM
-        self.state: Any = saved.get("state") if is_run else None
-        self.calls = tuple(Call(**each) for each in saved["calls"]) if is_run else ()
-        self.outcomes = {key: Outcome(**each) for key, each in saved["outcomes"].items()} if is_run else {}
-        self._asked: dict[str, str] = dict(saved["asked"]) if is_run else {}
-        self._known: list[str] = list(saved["known"]) if is_run else []
-        # What colleagues did: it is in the answer of the claim, and of the calls that were waited for before it.
-        self._results = cast("list[dict[str, Any]]", work.raw.get("results") or [])
+    def __init__(self, work: WorkVerbs, keys: Keys) -> None:
+        self._work, self._keys = work, keys
+        found = loaded(cast("Mapping[str, Any]", work.raw), work.agent, work.task_id, keys)
+        saved = found.state or {}
+        self._refused, self._is_resumed = found.refused, found.state is not None
+        self.state: Any = saved.get("state")
+        self.calls = tuple(Call(**each) for each in saved.get("calls", ()))
+        self.outcomes: dict[str, Outcome] = {}
+        # Ids of questions: those of ``calls``, and those of earlier ones.
+        self._asked: dict[str, str] = dict(saved.get("asked", {}))
+        self._known: list[str] = list(saved.get("known", ()))
+        # The colleagues' results: the claim's answer has the results of the last wait, the state those of waits before.
+        results = cast("list[dict[str, Any]]", work.raw.get("results") or [])
+        self._results: list[dict[str, Any]] = [*saved.get("results", ()), *results]
 
     @property
     def lost(self) -> bool:
@@ -93,29 +91,61 @@ class RunVerbs:
 
     @verb
     def go_on(self) -> Flow[dict[str, Outcome] | None]:
-        """Returns the outcomes of ``calls``, which is empty for a new run and for one that waits for nothing; None if
-        it has to wait on, which gives the claim up. After a death it may have been seen before: the same again."""
+        """Returns the outcomes of ``calls``, which is empty for a new run and for one that waits for nothing. Returns
+        None once the claim has ended: the run has to wait on, or its saved state isn't this program's, which fails the
+        attempt. After a death it may have been seen before: the same again."""
+        if self._refused:
+            yield from self._alerted("run-state-refused", "critical", self._refused, str(self._work.raw["run_state"]))
+            yield from WorkVerbs.fail.flow(self._work, self._refused, kind="blocker", retryable=True)
+            return None
         return (yield from self._settled())
 
     @verb
-    def begin(self, outcome: Outcome) -> Flow[bool]:
-        """Uses an approval up, just before its action is done. False where it isn't approved, and if it was used
-        before, by an attempt that died, or was taken back: whether the action was done only its target knows."""
-        if not outcome.digest:
-            return False
+    def begin(self, outcome: Outcome | None, tool: str, arguments: Mapping[str, Any]) -> Flow[Receipt]:
+        """Uses an approval up, just before its action is done. ``tool`` and ``arguments``: those of the pending call,
+        as the framework has them. The caller executes the receipt's tool with the receipt's arguments, and nothing if
+        it is a refusal. It is one if the action isn't approved, if an attempt that died has used the approval, if it
+        was taken back, and if people approved another call, which alerts them."""
+        if outcome is None or outcome.kind != "approve" or not outcome.question_id or not outcome.digest:
+            return Receipt(tool, {}, "Not done: nobody has approved it.")
         body: Any = {"claim_id": self._work.claim_id, "digest": outcome.digest}
         request = operations.use_an_approval(self._work.task_id, outcome.question_id, body)
         try:
-            yield from self._work._said(request)
+            used = cast("dict[str, Any]", (yield from self._work._said(request)))
         except Conflict as refused:
             if refused.code != "receipt_refused":
                 raise
-            return False
-        return True
+            return Receipt(tool, {}, MAY_BE_DONE)
+        if not self._is_for(used, outcome.question_id, tool, arguments):
+            yield from self._mismatched(outcome.question_id)
+            return Receipt(tool, {}, NOT_THIS_CALL)
+        is_changed = used["approved_digest"] != used["digest"]
+        return Receipt(tool, plain(used["approved_arguments"]), "", is_changed, outcome.question_id)
+
+    def _is_for(self, used: Mapping[str, Any], question_id: str, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """True if the receipt is that of the pending call, and if it is whole: the allowed action has its digest."""
+        approved: object = used.get("approved_arguments")
+        is_this = (used.get("id"), used.get("task_id"), used.get("tool")) == (question_id, self._work.task_id, tool)
+        is_asked = used.get("digest") == action_digest(tool, arguments)
+        is_whole = isinstance(approved, dict) and used.get("approved_digest") == action_digest(
+            tool, cast("dict[str, Any]", approved)
+        )
+        return is_this and is_asked and is_whole
+
+    def _mismatched(self, question_id: str) -> Flow[None]:
+        message = f"A run's pending call differs from its question {question_id}. The client executed nothing."
+        yield from self._alerted("run-state-mismatch", "critical", message, question_id)
+
+    def _alerted(self, kind: str, severity: Any, message: str, about: str) -> Flow[None]:
+        """Alerts people once, however often it is found. A refused alert stops nothing."""
+        key = hashlib.sha256(f"{kind} {self._work.task_id} {about}".encode()).hexdigest()
+        body: Any = {"kind": kind, "severity": severity, "message": message, "task_id": self._work.task_id}
+        with suppress(Refused):
+            yield from core.call(operations.create_alert(body, key=key), self._work._patience)
 
     def _turn_to(self, state: Any, calls: Sequence[Call]) -> None:
         """What was asked and done before is no call's of now, were it the same word for word."""
-        self.state, self.calls = state, tuple(calls)
+        self.state, self.calls, self._is_resumed = state, tuple(calls), False
         self._known = [*self._known, *self._asked.values()]
         self.outcomes, self._asked, self._results = {}, {}, []
 
@@ -163,8 +193,12 @@ class RunVerbs:
         taken = {*self._known, *self._asked.values()}
         for call in wanted:
             question = found.get(self._asked.get(call.call_id, ""))
-            if question is None:  # asked by an attempt that died before it could save the question's id?
-                question = next((q for q in there if q["id"] not in taken and call.is_asked_by(q)), None)
+            if question is not None and not self._is_asked_by(call, question):
+                yield from self._mismatched(question["id"])
+                self.outcomes[call.call_id] = Outcome(call.call_id, call.kind, False, None, NOT_THIS_CALL)
+                continue
+            if question is None and self._is_resumed:  # asked by an attempt that died before it saved the id?
+                question = next((q for q in there if q["id"] not in taken and self._is_asked_by(call, q)), None)
             if question is None:
                 body: Any = {"claim_id": self._work.claim_id, **call.question}
                 try:
@@ -180,6 +214,11 @@ class RunVerbs:
             else:
                 self.outcomes[call.call_id] = outcome_of_question(call, asked)
         return opened
+
+    def _is_asked_by(self, call: Call, question: Mapping[str, Any]) -> bool:
+        """True for a question that this agent and principal asked, of the same people, with the same content."""
+        asked = (question.get("asked_by"), question.get("agent"), question.get("asked_digest"))
+        return asked == (self._work.raw["claimed_by"], self._work.agent, call.asked_digest)
 
     def _refuse(self, calls: Sequence[Call], refused: Refused) -> None:
         """A model may ask for nonsense: its calls have that as their outcome, and the others go on."""
@@ -200,22 +239,28 @@ class RunVerbs:
                 return found
 
     def _saved(self) -> Flow[None]:
-        state: dict[str, Any] = {
-            "form": FORM,
-            "state": self.state,
-            "calls": [asdict(each) for each in self.calls],
-            "outcomes": {key: asdict(each) for key, each in self.outcomes.items()},
-            "asked": self._asked,
-            "known": self._known,
-        }
-        yield from WorkVerbs.save.flow(self._work, state, SAVED_AS)
+        if self._refused:
+            raise Misused("this run's saved state was refused", self._refused, "call go_on first")
+        work = self._work
+        state = packed(
+            {
+                "state": self.state,
+                "calls": [asdict(each) for each in self.calls],
+                "asked": self._asked,
+                "known": self._known,
+                "results": self._results,
+            }
+        )
+        signed = signature(self._keys[0], work.task_id, work.agent, work.fence, state)
+        body: Any = {"claim_id": work.claim_id, "state": state, "signature": signed}
+        yield from work._said(operations.run_state(work.task_id, body))
 
 
 class Run(RunVerbs, Threads):
     """A run for threads."""
 
     def __init__(self, work: Work) -> None:
-        super().__init__(work)
+        super().__init__(work, work.baton.run_keys)
         self.work = work
 
     def _played(self, flow: Flow[T]) -> T:
@@ -226,7 +271,7 @@ class AsyncRun(RunVerbs, Tasks):
     """A run for tasks."""
 
     def __init__(self, work: AsyncWork) -> None:
-        super().__init__(work)
+        super().__init__(work, work.baton.run_keys)
         self.work = work
 
     async def _played(self, flow: Flow[T]) -> T:

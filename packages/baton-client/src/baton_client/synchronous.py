@@ -20,6 +20,7 @@ from baton_client.errors import Misused
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease
 from baton_client.profiles import Profile, found
+from baton_client.run_keys import Keys, keys_from, keys_kept, keys_said
 from baton_client.verbs import BatonVerbs, Threads
 
 T = TypeVar("T")
@@ -29,8 +30,8 @@ LEASE_SECONDS = 60
 class Session(BatonVerbs):
     """What both clients are made from. ``Baton(url, token)``, ``Baton("a profile")``, or ``Baton()`` for what
     BATON_URL and BATON_TOKEN say, or the profile that is the default. ``agent``: in whose name it acts, if neither the
-    profile nor BATON_AGENT says. ``say`` gets a sentence before each pause. A context: its end closes the
-    connections."""
+    profile nor BATON_AGENT says. ``run_key``: signs the saved states of runs, in place of BATON_RUN_KEY or the key
+    file. ``say`` gets a sentence before each pause. A context: its end closes the connections."""
 
     def __init__(
         self,
@@ -39,15 +40,23 @@ class Session(BatonVerbs):
         *,
         agent: str | None = None,
         patience: Patience | None = None,
+        run_key: str | None = None,
         say: Callable[[str], None] = lambda _said: None,
     ) -> None:
         self.profile: Profile = found(url, token, agent)
         self.url, self.agent = self.profile.url, self.profile.agent
         self.patience = patience or Patience()
+        self._run_keys = keys_from(run_key, "run_key") if run_key else keys_said()
         self._say = say
         self._bells = Bells(self.profile, say)
         # Heartbeats have this one's wires also under tasks: no event loop holds them up.
         self._caller = Caller(self.profile, self.patience, say=say, listen=self._bells.wait)
+
+    @property
+    def run_keys(self) -> Keys:
+        """The keys of saved runs; made once, if none is there. Raises ``Misused``."""
+        self._run_keys = self._run_keys or keys_kept()
+        return self._run_keys
 
     def _claiming(self, order: ClaimOrder) -> Claiming:
         if not order.agent:

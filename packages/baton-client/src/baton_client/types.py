@@ -22,7 +22,7 @@ class AlertNote(TypedDict):
 
 
 class AlertView(TypedDict):
-    """`kind`: a task's flag if Baton raised the alert, else the caller's own name for it. `raised_by`: the caller, or the principal whose change of the task made Baton raise it. `snoozed_until`: while it is ahead, nobody needs to see it. `note`: from the human who handled it."""
+    """`kind`: a task's flag if Baton raised the alert, else the caller's own name for it. `raised_by`: the caller, or the principal whose change of the task made Baton raise it. `snoozed_until`: while it is ahead, nobody needs to see it. `note`: from the human who handled it. `change_id`: the change of the workspace that it is about."""
 
     id: str
     state: Literal["open", "acknowledged", "resolved"]
@@ -41,6 +41,7 @@ class AlertView(TypedDict):
     snoozed_at: str | None
     snoozed_by: str | None
     note: str | None
+    change_id: str | None
     version: int
 
 
@@ -57,11 +58,12 @@ ApprovalItem = TypedDict(
 
 
 class ApprovalRuleRequest(TypedDict):
-    """Of handoffs by `source`, `target`, `work_type`; left out, any. `people`, `group`: who may approve; without both any human. `needed`: how many of them. `not_author`: the human who made the handoff doesn't count. After `remind_after_seconds` without a decision humans are alerted; after `then_after_seconds` `then_group` may decide, too."""
+    """The rule fits work by `source`, `target`, `work_type`; left out, any. `source`, `target`: an agent's slug, name or alias; the slug is stored. `tool`: the rule is for actions with this tool, and overrides the asker's choice of approvers; left out, it is for handoffs. `people`, `group`: who may approve; without both any human. `needed`: how many of them. `not_author`: the human who made the handoff doesn't count. After `remind_after_seconds` without a decision humans are alerted; after `then_after_seconds` `then_group` may decide, too; neither is for a rule with a `tool`."""
 
     source: NotRequired[str | None]
     target: NotRequired[str | None]
     work_type: NotRequired[str | None]
+    tool: NotRequired[str | None]
     people: NotRequired[list[str]]
     group: NotRequired[str | None]
     needed: NotRequired[int]
@@ -72,11 +74,12 @@ class ApprovalRuleRequest(TypedDict):
 
 
 class ApprovalRuleView(TypedDict):
-    """Who has to approve the handoffs that it fits; null fits any."""
+    """The approvers of the work that it fits; null fits any. `tool`: of the actions that it is for; null: it is for handoffs."""
 
     source: str | None
     target: str | None
     work_type: str | None
+    tool: str | None
     people: list[str]
     group: str | None
     needed: int
@@ -87,7 +90,7 @@ class ApprovalRuleView(TypedDict):
 
 
 class ApprovalSeen(TypedDict):
-    """`revision`, `digest`: of the content that the human has read, from the task; left out, the current one. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `digest` where a service has changed the agent since the task came."""
+    """`revision`, `digest`: of the content that the human has read, from the task; left out, the current one. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `digest` if a service or a member has changed the agent since the task came."""
 
     revision: NotRequired[int | None]
     digest: NotRequired[str | None]
@@ -96,6 +99,15 @@ class ApprovalSeen(TypedDict):
 
 class ApprovalsRequest(TypedDict):
     items: list[ApprovalItem]
+
+
+class ApproversView(TypedDict):
+    """Approvers that another rule of the settings sets."""
+
+    people: list[str]
+    group: str | None
+    needed: int
+    never: list[str]
 
 
 class Artifact(TypedDict):
@@ -132,10 +144,11 @@ class Beat(TypedDict):
 
 
 class BeforeView(TypedDict):
-    """The last approval of the same tool for the same agent."""
+    """An approval of the same tool for the same agent. `text`: why it was to be done."""
 
     question_id: str
     task_id: str
+    text: str
     by: list[str]
     at: str
     arguments: dict[str, Any]
@@ -217,6 +230,44 @@ class ChainFailureView(TypedDict):
     reason: str | None
 
 
+class ChangeApproval(TypedDict):
+    """`digest`: of the change as it was read."""
+
+    digest: str
+
+
+class ChangeRefusal(TypedDict):
+    reason: NotRequired[str | None]
+
+
+ChangeState: TypeAlias = Literal["applied", "pending", "approved", "refused", "withdrawn", "expired"]
+
+
+ChangeSubject: TypeAlias = Literal["settings", "tokens", "agents", "tools", "routes", "approvals"]
+
+
+class ChangeView(TypedDict):
+    """`names`: the changed settings, or the principal of a token, the agent, tool or work type. `before`, `after`: the fields that differ; null for a thing that is new, or gone. `credential`: the id of the token, and of the session. `state`: `pending` waits for another administrator until `expires_at`; `approved` waits for its asker to repeat the request with `id` as `change_id`. `is_alone`: the only administrator loosened a rule. `digest`: of the content, for `POST /workspace/changes/{change_id}/approve`."""
+
+    id: str
+    at: str
+    by: str
+    credential: dict[str, Any]
+    subject: Literal["settings", "tokens", "agents", "tools", "routes", "approvals"]
+    names: list[str]
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    state: Literal["applied", "pending", "approved", "refused", "withdrawn", "expired"]
+    is_alone: bool
+    digest: str
+    expires_at: str | None
+    applied_at: str | None
+    decided_at: str | None
+    decided_by: str | None
+    decided_credential: dict[str, Any]
+    reason: str | None
+
+
 class CheckpointRequest(TypedDict):
     claim_id: str
     step_name: str
@@ -224,12 +275,13 @@ class CheckpointRequest(TypedDict):
 
 
 class CheckpointState(TypedDict):
-    """A saved state to continue from."""
+    """A saved state to continue from. `by`: the principal that saved it."""
 
     checkpoint_id: str
     step_name: str
     state: dict[str, Any]
     at: str
+    by: str
 
 
 class CheckpointView(TypedDict):
@@ -267,13 +319,6 @@ class ClaimView(TypedDict):
     claimed_at: str
     heartbeat_at: str
     expires_at: str
-
-
-class ContentSeen(TypedDict):
-    """`revision`, `digest`: of the content that the human has read, from the task; left out, the current one. Another one than the task's is refused, and the trail keeps the digest that was sent."""
-
-    revision: NotRequired[int | None]
-    digest: NotRequired[str | None]
 
 
 class ContinuationView(TypedDict):
@@ -566,6 +611,19 @@ class Heartbeat(TypedDict):
     lease_seconds: NotRequired[int | None]
 
 
+class HeldView(TypedDict):
+    """A rule that holds a ready task back from agents that would take it. `agents`: the first 20 of them. `agent`: the first one. `agent_count`: the number of all. `people`, `group`: who may approve it for these agents, with POST /tasks/{id}/approve; without both any human but `never`. `needed`: how many of them; `given`: those of them who have approved."""
+
+    agent: str
+    agents: list[str]
+    agent_count: int
+    people: list[str]
+    group: str | None
+    needed: int
+    never: list[str]
+    given: list[str]
+
+
 class HumanPrincipal(TypedDict):
     """Whose session it is."""
 
@@ -573,6 +631,7 @@ class HumanPrincipal(TypedDict):
     kind: Literal["human"]
     id: str
     scopes: list[str]
+    right: Literal["reader", "member", "approver", "administrator"]
 
 
 class ImportedAgentView(TypedDict):
@@ -782,6 +841,15 @@ class ModelCalls(TypedDict):
     next_cursor: str | None
 
 
+class NameWarningView(TypedDict):
+    """A name in an action that a person could take for another one. `at`: a JSON Pointer to it, `/tool` or `/arguments/…` for a key. `looks_like`: `like` is the other name; `mixed_alphabets`: a word has letters of several alphabets."""
+
+    at: str
+    name: str
+    kind: Literal["looks_like", "mixed_alphabets"]
+    like: str | None
+
+
 class NamedClaimRequest(TypedDict):
     """`resume_fence`: goes on with the caller's own claim of this fence, as the task shows it, under a new `claim_id`; the old one is stale from then on."""
 
@@ -790,20 +858,6 @@ class NamedClaimRequest(TypedDict):
     lease_seconds: NotRequired[int]
     auto_memories: NotRequired[int]
     resume_fence: NotRequired[int | None]
-
-
-class NeededApproval(TypedDict):
-    """Who has to approve. `people`, `group`, `wider`: who may; without any of them any human but `never`. `needed`: how many; `given`: who has."""
-
-    people: list[str]
-    group: str | None
-    wider: str | None
-    needed: int
-    never: list[str]
-    given: list[GivenView]
-    remind_at: str | None
-    then_group: str | None
-    then_at: str | None
 
 
 class NeedsApprovalRequest(TypedDict):
@@ -843,12 +897,13 @@ class NewEntry(TypedDict):
 
 
 class NewSession(TypedDict):
-    """`session_token`: goes into `Authorization`, as any token does, and is never shown again; null if the browser keeps it in a cookie. `session_id` is the id that `DELETE /tokens/{token_id}` ends it by."""
+    """`session_token`: goes into `Authorization`, as any token does, and is never shown again; null if the browser keeps the session in a cookie. `session_key`: the page's half of that session's secret, which goes into `Baton-Session` and is never shown again; null without a cookie. `session_id` is the id that `DELETE /tokens/{token_id}` ends it by."""
 
     session_id: str
     expires_at: str
     ends_at: str
     session_token: str | None
+    session_key: str | None
     principal: HumanPrincipal
 
 
@@ -868,13 +923,14 @@ class NewTicket(TypedDict):
 
 
 class NewToken(TypedDict):
-    """`token` is never shown again."""
+    """`token` is never shown again. `right`: of a human, else null."""
 
     token: str
     id: str
     kind: Literal["agent", "human", "service"]
     subject: str
     scopes: list[str]
+    right: Literal["reader", "member", "approver", "administrator"] | None
     created_at: str
     expires_at: str | None
 
@@ -943,6 +999,14 @@ class PartialProgress(TypedDict):
     completed: NotRequired[list[str]]
     incomplete: NotRequired[list[str]]
     output: NotRequired[Any]
+
+
+class PersonView(TypedDict):
+    """`right`: null without a valid token. `approvals_ended_at`: nothing counts that the person approved until then; null if nobody has ended it."""
+
+    person: str
+    right: Literal["reader", "member", "approver", "administrator"] | None
+    approvals_ended_at: str | None
 
 
 class PrincipalView(TypedDict):
@@ -1015,7 +1079,7 @@ class PropertyNamesView(TypedDict):
 
 
 class QuestionView(TypedDict):
-    """`digest`: of the action as it was asked for; `approved_digest`: of what may be done, once. `never`: who may not answer. `answerable`: false if too few people are left who may. `outcome`: `expired` is neither a yes nor a no. `is_cut`: of a list that leaves out what is long: the question itself has it."""
+    """`digest`: of the action as it was asked for; `approved_digest`: of what may be done, once: the `tool` with `approved_arguments`, which need not be the `arguments` that were asked for. `asked_digest`: of all that the worker sent, null for a question of an earlier release. `never`: who may not answer. `by_rule`: rules of the settings set the approvers, in place of the asker. `further`: the approvers of the second and later rules, and of the tool's `needs_approval`, which have to approve as well. Agents, and services without `act_as`, don't see the approvers that a rule sets: `needed` is null. `answerable`: false if too few people are left who may. `outcome`: `expired` is neither a yes nor a no. `is_cut`: of a list that leaves out what is long: the question itself has it."""
 
     id: str
     task_id: str
@@ -1032,13 +1096,18 @@ class QuestionView(TypedDict):
     until: str
     people: list[str]
     group: str | None
-    needed: int
+    needed: int | None
     never: list[str]
+    by_rule: bool
+    further: list[ApproversView]
+    warnings: list[NameWarningView]
     answerable: bool
     outcome: Literal["open", "answered", "approved", "refused", "expired", "revoked", "withdrawn"]
     decisions: list[DecisionView]
     is_cut: bool
     approved_digest: str | None
+    approved_arguments: dict[str, Any] | None
+    asked_digest: str | None
     used_at: str | None
 
 
@@ -1118,6 +1187,19 @@ class Report(TypedDict):
 class Resolution(TypedDict):
     output: NotRequired[Any]
     reason: NotRequired[str | None]
+
+
+class RestingApprovalView(TypedDict):
+    """`kind`: `change`, one that waits, and that the person asked for or approved; `agent` and `tool`, a standing approval; `standing_answer`; `question`, a vote on an open question or action; `action`, an unused approval; `handoff`, a vote on a handoff that waits for more of them; `ready_work`, an approval of ready work that rules hold back from an agent. `name`: of the agent or the tool. `at`: null for an approval of an earlier release. `counts`: false once it has ended."""
+
+    kind: Literal["change", "agent", "tool", "standing_answer", "question", "action", "handoff", "ready_work"]
+    at: str | None
+    counts: bool
+    name: str | None
+    task_id: str | None
+    question_id: str | None
+    standing_id: str | None
+    change_id: str | None
 
 
 class Result(TypedDict):
@@ -1225,13 +1307,49 @@ class RouteRequest(TypedDict):
 
 
 class RouteView(TypedDict):
+    """`mode_setter`: the human who chose agent and mode, who need not be the last editor. `mode_set_at`: null for a choice of an earlier release."""
+
     work_type: str
     agent: str
     mode: Literal["dispatch", "next", "manual"]
+    mode_setter: str
+    mode_set_at: str | None
     dispatch_rank: int
     version: int
     updated_at: str
     updated_by: str
+
+
+class RuleView(TypedDict):
+    """The requirement of one rule. `people`, `group`, `wider`: the people that may approve; without any of them any human but `never`. `needed`: how many of them."""
+
+    people: list[str]
+    group: str | None
+    wider: str | None
+    needed: int
+    never: list[str]
+    remind_at: str | None
+    then_group: str | None
+    then_at: str | None
+
+
+class RunStateRequest(TypedDict):
+    """`state`: opaque to Baton. `signature`: HMAC-SHA256 of the state, task, agent and fence, by a key that Baton doesn't have."""
+
+    claim_id: str
+    state: str
+    signature: str
+
+
+class RunStateView(TypedDict):
+    """The saved state of a framework's run. `state` and `signature` are null unless the claimer is the agent and the principal that saved it."""
+
+    by: str
+    agent: str
+    fence: int
+    at: str
+    state: str | None
+    signature: str | None
 
 
 class SavedAgentView(TypedDict):
@@ -1245,6 +1363,8 @@ class SavedAgentView(TypedDict):
     produces: list[str]
     runtime: Literal["pull", "run"]
     approval: Literal["manual", "auto"]
+    approval_giver: str
+    approval_given_at: str | None
     requeue: Literal["same", "needs"]
     max_concurrent: int | None
     root_handoffs_per_hour: int | None
@@ -1264,6 +1384,15 @@ class SavedAgentView(TypedDict):
     quorum: NotRequired[int | None]
 
 
+class SavedRunState(TypedDict):
+    """`by`, `agent`, `fence`: of the claim that saved it."""
+
+    by: str
+    agent: str
+    fence: int
+    at: str
+
+
 class SeenAgentView(TypedDict):
     """`match`: the share of the requested types that it declares, 0.5 for an agent that declares none at all; `score`: 0.7 of match and 0.3 of liveness (active 1, idle 0.5, gone 0). Both only if types were requested."""
 
@@ -1275,6 +1404,8 @@ class SeenAgentView(TypedDict):
     produces: list[str]
     runtime: Literal["pull", "run"]
     approval: Literal["manual", "auto"]
+    approval_giver: str
+    approval_given_at: str | None
     requeue: Literal["same", "needs"]
     max_concurrent: int | None
     root_handoffs_per_hour: int | None
@@ -1456,12 +1587,13 @@ class TaskMetadata(TypedDict):
 
 
 class TokenView(TypedDict):
-    """`session_of`: the token that a session was opened with; `ends_at`: when it ends, however often it is renewed. Both are null for a token that isn't a session."""
+    """`right`: of a human, else null. `session_of`: the token that a session was opened with; `ends_at`: when it ends, however often it is renewed. Both are null for a token that isn't a session."""
 
     id: str
     kind: Literal["agent", "human", "service"]
     subject: str
     scopes: list[str]
+    right: Literal["reader", "member", "approver", "administrator"] | None
     created_at: str
     created_by: str
     expires_at: str | None
@@ -1487,7 +1619,7 @@ class TrackerCheck(TypedDict):
 
 
 class TrackerRequest(TypedDict):
-    """Fields left out keep their value. `database`: the id or URL of a Notion database or data source. `closed_statuses`, `cancelled_statuses`: the statuses with which a person ends a task."""
+    """Fields left out keep their value. `database`: the id or URL of a Notion database or data source. `closed_statuses`, `cancelled_statuses`: the statuses with which a person ends a task. `rights`: the right of each person who acts in Notion, by their id there; a person without one is an `approver`. The map replaces the earlier one."""
 
     database: NotRequired[str]
     properties: NotRequired[PropertyNames]
@@ -1495,15 +1627,19 @@ class TrackerRequest(TypedDict):
     priorities: NotRequired[PriorityWords]
     closed_statuses: NotRequired[list[str]]
     cancelled_statuses: NotRequired[list[str]]
+    rights: NotRequired[dict[str, Literal["reader", "member", "approver"]]]
 
 
 class TrackerSettingsView(TypedDict):
+    """`rights`: of people who act in the tracker; left out for callers that may not see them."""
+
     database: str
     properties: PropertyNamesView
     statuses: StatusWordsView
     priorities: PriorityWordsView
     closed_statuses: list[str]
     cancelled_statuses: list[str]
+    rights: NotRequired[dict[str, Literal["reader", "member", "approver"]]]
 
 
 class TrackerToken(TypedDict):
@@ -1520,7 +1656,7 @@ class TrackerView(TypedDict):
 
 
 class TrailVerdict(TypedDict):
-    """`broken_at`: the first invalid entry; `problem`: what is wrong, in a sentence. `head_hash`: of the last valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. `matches_task`: the trail agrees with the task as it is, and has the digests of its message, output and completion. `next_cursor`: of a trail of more than 10,000 entries, to go on with; what `matches_task` says counts with the last answer."""
+    """`broken_at`: the first invalid entry; `problem`: what is wrong, in a sentence. `head_hash`: of the last valid entry. Noted elsewhere, it proves that the entries up to it weren't rewritten. `matches_task`: the trail agrees with the task as it is, and has the digests of its message, output, completion and questions. `not_covered`: ids of questions of an earlier release. Their kind, end, tool, arguments, outcome and last decider are compared; their texts, addressees and answers have no digest. `next_cursor`: continue with it; a trail has one after each 10,000 entries, and if the task changed meanwhile. `matches_task` counts in the last answer."""
 
     task_id: str
     intact: bool
@@ -1529,6 +1665,7 @@ class TrailVerdict(TypedDict):
     problem: str | None
     head_hash: str | None
     matches_task: bool
+    not_covered: list[str]
     next_cursor: str | None
 
 
@@ -1643,49 +1780,6 @@ class WaitingClaimRequest(TypedDict):
     first_lease_seconds: NotRequired[int | None]
 
 
-class WaitingTask(TypedDict):
-    id: str
-    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
-    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
-    title: str
-    source_agent: str
-    target_agent: str | None
-    work_type: str | None
-    priority: Literal["P0", "P1", "P2"]
-    effort: str | None
-    labels: list[str]
-    created_at: str
-    created_by: str
-    updated_at: str
-    ready_at: str | None
-    not_before: str | None
-    deferred_until: str | None
-    due_date: str | None
-    deadline: str | None
-    attempt: int
-    max_attempts: int
-    version: int
-    revision: int
-    digest: str | None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None
-    join_parent: str | None
-    retry_of: str | None
-    successors: list[str]
-    workflow_id: str
-    depth: int
-    flags: list[str]
-    approval: NeededApproval | None
-    wait: WaitView | None
-    claim: ClaimView | None
-    tracker: TrackerView | None
-    url: str
-    output: Any
-    failure: FailureView | None
-    callback: CallbackView
-
-
 class WaitsView(TypedDict):
     """Seconds. `tasks`: how many went through this; `p50`, `p95`: null if none did."""
 
@@ -1725,6 +1819,8 @@ class WholeAgentView(TypedDict):
     produces: list[str]
     runtime: Literal["pull", "run"]
     approval: Literal["manual", "auto"]
+    approval_giver: str
+    approval_given_at: str | None
     requeue: Literal["same", "needs"]
     max_concurrent: int | None
     root_handoffs_per_hour: int | None
@@ -1774,7 +1870,7 @@ class WholeEntryView(TypedDict):
 
 
 class WholeQuestion(TypedDict):
-    """`before`: what was approved last, to compare with; null if nothing was, and of what is no action."""
+    """`before`: the last approval of the same tool for the same agent, to compare an action with. Null without one. `earlier`: up to 20 of them, the last first, and up to 300,000 characters in all."""
 
     id: str
     task_id: str
@@ -1791,15 +1887,21 @@ class WholeQuestion(TypedDict):
     until: str
     people: list[str]
     group: str | None
-    needed: int
+    needed: int | None
     never: list[str]
+    by_rule: bool
+    further: list[ApproversView]
+    warnings: list[NameWarningView]
     answerable: bool
     outcome: Literal["open", "answered", "approved", "refused", "expired", "revoked", "withdrawn"]
     decisions: list[DecisionView]
     is_cut: bool
     approved_digest: str | None
+    approved_arguments: dict[str, Any] | None
+    asked_digest: str | None
     used_at: str | None
     before: BeforeView | None
+    earlier: list[BeforeView]
 
 
 class WholeReview(TypedDict):
@@ -1828,54 +1930,6 @@ class WholeReview(TypedDict):
     notes: list[NoteView]
     next_cursor: str | None
     handoff: dict[str, Any] | None
-
-
-class WholeTask(TypedDict):
-    """The whole task, with its usage. `input`: the user's message, null outside of conversations. `context`: as it was handed over."""
-
-    id: str
-    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
-    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
-    title: str
-    source_agent: str
-    target_agent: str | None
-    work_type: str | None
-    priority: Literal["P0", "P1", "P2"]
-    effort: str | None
-    labels: list[str]
-    created_at: str
-    created_by: str
-    updated_at: str
-    ready_at: str | None
-    not_before: str | None
-    deferred_until: str | None
-    due_date: str | None
-    deadline: str | None
-    attempt: int
-    max_attempts: int
-    version: int
-    revision: int
-    digest: str | None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None
-    join_parent: str | None
-    retry_of: str | None
-    successors: list[str]
-    workflow_id: str
-    depth: int
-    flags: list[str]
-    approval: NeededApproval | None
-    wait: WaitView | None
-    claim: ClaimView | None
-    tracker: TrackerView | None
-    url: str
-    output: Any
-    failure: FailureView | None
-    recoveries: list[RecoveryView]
-    input: InputView | None
-    context: dict[str, Any] | None
-    usage: UsageView
 
 
 class Withdrawal(TypedDict):
@@ -1952,50 +2006,6 @@ class Answering(TypedDict):
     standing: NotRequired[StandingRequest | None]
 
 
-class AwaitedTask(TypedDict):
-    id: str
-    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
-    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
-    title: str
-    source_agent: str
-    target_agent: str | None
-    work_type: str | None
-    priority: Literal["P0", "P1", "P2"]
-    effort: str | None
-    labels: list[str]
-    created_at: str
-    created_by: str
-    updated_at: str
-    ready_at: str | None
-    not_before: str | None
-    deferred_until: str | None
-    due_date: str | None
-    deadline: str | None
-    attempt: int
-    max_attempts: int
-    version: int
-    revision: int
-    digest: str | None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None
-    join_parent: str | None
-    retry_of: str | None
-    successors: list[str]
-    workflow_id: str
-    depth: int
-    flags: list[str]
-    approval: NeededApproval | None
-    wait: WaitView | None
-    claim: ClaimView | None
-    tracker: TrackerView | None
-    url: str
-    output: Any
-    failure: FailureView | None
-    recoveries: list[RecoveryView]
-    timed_out: bool
-
-
 class ChainNode(TypedDict):
     """`agent`: the agent that works or worked on it; null for open work that was never claimed. `started_at`: its first claim. `duration_seconds`: from its first claim to its end, or from the handoff if it was never claimed. `files`, `verification`: from its completion. `rollback_target`: the agent that got a handoff because of the failure. `retry_of`: the task that this one retries. `reason`: the failure's description. `left_out`: true if the answer had no room for the node's report; GET /handoffs/{handoff_id} shows it. `hidden`: true if the caller may not read the task; title and reports are left out."""
 
@@ -2035,48 +2045,9 @@ class ChainView(TypedDict):
     nodes: list[ChainNode]
 
 
-class ChangedTask(TypedDict):
-    """The task after a change: without its recoveries."""
-
-    id: str
-    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
-    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
-    title: str
-    source_agent: str
-    target_agent: str | None
-    work_type: str | None
-    priority: Literal["P0", "P1", "P2"]
-    effort: str | None
-    labels: list[str]
-    created_at: str
-    created_by: str
-    updated_at: str
-    ready_at: str | None
-    not_before: str | None
-    deferred_until: str | None
-    due_date: str | None
-    deadline: str | None
-    attempt: int
-    max_attempts: int
-    version: int
-    revision: int
-    digest: str | None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None
-    join_parent: str | None
-    retry_of: str | None
-    successors: list[str]
-    workflow_id: str
-    depth: int
-    flags: list[str]
-    approval: NeededApproval | None
-    wait: WaitView | None
-    claim: ClaimView | None
-    tracker: TrackerView | None
-    url: str
-    output: Any
-    failure: FailureView | None
+class ChangePage(TypedDict):
+    items: list[ChangeView]
+    next_cursor: str | None
 
 
 class CheckRequest(TypedDict):
@@ -2184,7 +2155,7 @@ class EntryPage(TypedDict):
 
 
 class EventView(TypedDict):
-    """One entry of the trail. `hash`: SHA-256 over the canonical JSON of the other fields (without `prev_hash`), followed by `prev_hash`."""
+    """One entry of the trail. `hash`: SHA-256 over the canonical JSON of the other fields (without `prev_hash`), followed by `prev_hash`. `hidden`: the reader may not read approval rules, and the entry lacks what they ask for. Its hash is that of the whole entry."""
 
     seq: int
     at: str
@@ -2194,53 +2165,7 @@ class EventView(TypedDict):
     data: dict[str, Any]
     prev_hash: str
     hash: str
-
-
-class FailedTask(TypedDict):
-    """The task, and the follow-up of its failure. `checkpoint_id`: of the partial progress, if there was any; `rollback`: null while it is retried, or if no agent is to be told."""
-
-    id: str
-    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
-    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
-    title: str
-    source_agent: str
-    target_agent: str | None
-    work_type: str | None
-    priority: Literal["P0", "P1", "P2"]
-    effort: str | None
-    labels: list[str]
-    created_at: str
-    created_by: str
-    updated_at: str
-    ready_at: str | None
-    not_before: str | None
-    deferred_until: str | None
-    due_date: str | None
-    deadline: str | None
-    attempt: int
-    max_attempts: int
-    version: int
-    revision: int
-    digest: str | None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None
-    join_parent: str | None
-    retry_of: str | None
-    successors: list[str]
-    workflow_id: str
-    depth: int
-    flags: list[str]
-    approval: NeededApproval | None
-    wait: WaitView | None
-    claim: ClaimView | None
-    tracker: TrackerView | None
-    url: str
-    output: Any
-    failure: FailureView | None
-    failure_id: str
-    checkpoint_id: str | None
-    rollback: FollowUpView | None
+    hidden: NotRequired[Literal[True]]
 
 
 class FailureRecordView(TypedDict):
@@ -2343,48 +2268,6 @@ class Join(TypedDict):
     quorum: NotRequired[int | None]
 
 
-class ListedTask(TypedDict):
-    """A task in a list: without its output, failure and recoveries. `target_agent`: null for open work. `source_agent`: a slug, or the principal if it is no agent (`human:alice`). `created_by`: the principal that asked for it, as a service does for an agent. `tracker`: null if the task was created while there was no tracker. `digest`: of what it asks for, as a human who decides sends it back; null for a task of an earlier release. `approval`: what a rule of the settings asks for; null: any human's. `labels`: the handoff's first ones, as `name=value`, at most 256 bytes of them; none of a task of an earlier release. `join_parent`: the task that waits for this one's branch; `successors`: the tasks that continue it; `retry_of`: the task that it retries."""
-
-    id: str
-    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
-    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
-    title: str
-    source_agent: str
-    target_agent: str | None
-    work_type: str | None
-    priority: Literal["P0", "P1", "P2"]
-    effort: str | None
-    labels: list[str]
-    created_at: str
-    created_by: str
-    updated_at: str
-    ready_at: str | None
-    not_before: str | None
-    deferred_until: str | None
-    due_date: str | None
-    deadline: str | None
-    attempt: int
-    max_attempts: int
-    version: int
-    revision: int
-    digest: str | None
-    handoff_id: str
-    master_task_id: str
-    parent_id: str | None
-    join_parent: str | None
-    retry_of: str | None
-    successors: list[str]
-    workflow_id: str
-    depth: int
-    flags: list[str]
-    approval: NeededApproval | None
-    wait: WaitView | None
-    claim: ClaimView | None
-    tracker: TrackerView | None
-    url: str
-
-
 class McpAnswer(TypedDict):
     """Either `result` or `error`. A tool that refuses has a `result` with `isError`."""
 
@@ -2409,6 +2292,21 @@ class MessagePage(TypedDict):
     after: str
 
 
+class NeededApproval(TypedDict):
+    """The requirements of approval rules before the task is approved. `further`: those of the second and later rules, all of which have to be met. `given`: who has approved; one approval counts for every rule that names its giver."""
+
+    people: list[str]
+    group: str | None
+    wider: str | None
+    needed: int
+    never: list[str]
+    remind_at: str | None
+    then_group: str | None
+    then_at: str | None
+    further: list[RuleView]
+    given: list[GivenView]
+
+
 class NewAlert(TypedDict):
     """`kind`: the caller's own name for it, none of the flags that Baton raises itself."""
 
@@ -2419,11 +2317,13 @@ class NewAlert(TypedDict):
 
 
 class NewTokenRequest(TypedDict):
-    """`subject`: an agent's slug, or a human's or service's name. `expires_at`: left out, never."""
+    """`subject`: an agent's slug, or a human's or service's name. `right`: of a human; left out, `approver`, or `administrator` with the scope `act_as`. `expires_at`: left out, never. `change_id`: of the approved change that allows this request."""
 
     kind: Literal["agent", "human", "service"]
     subject: str
     scopes: NotRequired[list[str]]
+    right: NotRequired[Literal["reader", "member", "approver", "administrator"] | None]
+    change_id: NotRequired[str | None]
     expires_at: NotRequired[str | None]
 
 
@@ -2507,28 +2407,9 @@ class Rejection(TypedDict):
     reason: str
 
 
-class ReleasedReview(TypedDict):
-    id: str
-    state: Literal["open", "released", "closed"]
-    reason: Literal["escalation_cap", "loop_guard"]
-    rule: str | None
-    chain: list[str]
-    source_agent: str
-    target_agent: str | None
-    request: dict[str, Any]
-    requested_by: str
-    count: int
-    opened_at: str
-    last_at: str
-    released_at: str | None
-    released_by: str | None
-    task_id: str | None
-    task_url: str | None
-    closed_at: str | None
-    closed_by: str | None
-    closed_reason: str | None
-    version: int
-    task: ChangedTask
+class RestingApprovalPage(TypedDict):
+    items: list[RestingApprovalView]
+    next_cursor: str | None
 
 
 class ReviewPage(TypedDict):
@@ -2551,14 +2432,8 @@ class RouteList(TypedDict):
     next_cursor: str | None
 
 
-class SavedCheckpoint(TypedDict):
-    checkpoint_id: str
-    step_name: str
-    task: ChangedTask
-
-
 class SettingsRequest(TypedDict):
-    """Settings left out keep their value, those of `guardrails` and `tracker` too; null switches the tracker off. `loop_guard`: whether handoffs that go round in circles are refused, by the limits below it. `agents_read`: whether agents read only tasks that they take part in (`own`), or all of the `workspace`. `listeners_per_principal`: connections to the bell. `requests_per_minute`, `kept_bytes_per_minute`: of one agent or service; five times as much for one human. `kept_bytes_per_claim`: in checkpoints and notes. `polls_at_once`: of any one caller. `cents_per_million_tokens`: what a model's cost on average, for `GET /stats`; 0 for unknown. `groups`: names of humans, by the group's: who may answer questions and approve. `approval_rules`: who has to approve handoffs; the first that fits one counts. `version`: the version that the change is based on; any other current version refuses it."""
+    """Settings left out keep their value, those of `guardrails` and `tracker` too; null switches the tracker off. `loop_guard`: whether handoffs that go round in circles are refused, by the limits below it. `agents_read`: whether agents read only tasks that they take part in (`own`), or all of the `workspace`. `listeners_per_principal`: connections to the bell. `requests_per_minute`, `kept_bytes_per_minute`: of one agent or service; five times as much for one human. `kept_bytes_per_claim`: in checkpoints, run states and notes. `polls_at_once`: of any one caller. `cents_per_million_tokens`: what a model's cost on average, for `GET /stats`; 0 for unknown. `groups`: names of humans, by the group's: who may answer questions and approve. `approval_rules`: the approvers of handoffs and actions; all that fit apply. `version`: the version that the change is based on; any other current version refuses it."""
 
     version: NotRequired[int]
     time_zone: NotRequired[str]
@@ -2589,8 +2464,8 @@ class SettingsRequest(TypedDict):
     tracker: NotRequired[TrackerRequest | None]
 
 
-class SettingsView(TypedDict):
-    """`guardrails`: left out for callers that may not see them."""
+class SettingsVersionView(TypedDict):
+    """`updated_by`, `updated_at`: the author of this version, and when it was made."""
 
     time_zone: str
     holidays: list[str]
@@ -2614,9 +2489,45 @@ class SettingsView(TypedDict):
     kept_bytes_per_claim: int
     polls_at_once: int
     cents_per_million_tokens: int
-    groups: dict[str, list[str]]
-    approval_rules: list[ApprovalRuleView]
+    groups: NotRequired[dict[str, list[str]]]
+    approval_rules: NotRequired[list[ApprovalRuleView]]
     guardrails: NotRequired[GuardrailsView]
+    warnings: NotRequired[list[str]]
+    tracker: TrackerSettingsView | None
+    version: int
+    updated_by: str | None
+    updated_at: str | None
+
+
+class SettingsView(TypedDict):
+    """`groups`, `approval_rules`, `guardrails`, `warnings`: left out for agents, and for services without the scope `act_as`. `warnings`: a sentence for each rule that too few people can meet; left out for an earlier version of the settings."""
+
+    time_zone: str
+    holidays: list[str]
+    handoff_window_days: int
+    escalation_cap: int
+    breaker_scope: Literal["open", "any"]
+    dispatch_delay_seconds: int
+    unclaimed_alert_seconds: int
+    waiting_alert_seconds: int
+    max_attempts: int
+    loop_guard: bool
+    max_depth: int
+    max_handoffs_per_workflow: int
+    max_same_direction: int
+    ping_pong_window: int
+    root_handoffs_per_hour: int
+    agents_read: Literal["own", "workspace"]
+    listeners_per_principal: int
+    requests_per_minute: int
+    kept_bytes_per_minute: int
+    kept_bytes_per_claim: int
+    polls_at_once: int
+    cents_per_million_tokens: int
+    groups: NotRequired[dict[str, list[str]]]
+    approval_rules: NotRequired[list[ApprovalRuleView]]
+    guardrails: NotRequired[GuardrailsView]
+    warnings: NotRequired[list[str]]
     tracker: TrackerSettingsView | None
     version: int
 
@@ -2667,11 +2578,6 @@ StatsView = TypedDict(
 )
 
 
-class TaskPage(TypedDict):
-    items: list[ListedTask]
-    next_cursor: str | None
-
-
 class TaskView(TypedDict):
     """The task with its recoveries."""
 
@@ -2708,6 +2614,7 @@ class TaskView(TypedDict):
     depth: int
     flags: list[str]
     approval: NeededApproval | None
+    held: list[HeldView]
     wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
@@ -2731,7 +2638,7 @@ class ToolConfigView(TypedDict):
 
 
 class ToolView(TypedDict):
-    """`needs_approval`: who approves each call before it is made; null if nobody has to. `target_version`: the version of its target that a human last approved; 0 for tools older than this field."""
+    """`needs_approval`: who approves each call before it is made; null if nobody has to. `target_version`: the version of its target that a human last approved; 0 for tools older than this field. `approval_giver`: the human who approved the tool; empty if a person without the right defined it or edited it since: it is then `suspended`. `approval_given_at`: null for an approval of an earlier release."""
 
     name: str
     type: Literal["handoff"]
@@ -2744,6 +2651,8 @@ class ToolView(TypedDict):
     updated_at: str
     updated_by: str
     target_version: int
+    approval_giver: str
+    approval_given_at: str | None
     suspended: SuspensionView | None
 
 
@@ -2811,6 +2720,99 @@ class ViewRequest(TypedDict):
     query: dict[str, str]
 
 
+class WaitingTask(TypedDict):
+    id: str
+    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    labels: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    digest: str | None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    approval: NeededApproval | None
+    held: list[HeldView]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+    output: Any
+    failure: FailureView | None
+    callback: CallbackView
+
+
+class WholeTask(TypedDict):
+    """The whole task, with its usage. `input`: the user's message, null outside of conversations. `context`: as it was handed over."""
+
+    id: str
+    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    labels: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    digest: str | None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    approval: NeededApproval | None
+    held: list[HeldView]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+    output: Any
+    failure: FailureView | None
+    recoveries: list[RecoveryView]
+    input: InputView | None
+    context: dict[str, Any] | None
+    usage: UsageView
+
+
 class Why(TypedDict):
     searched: int
     is_whole: bool
@@ -2832,24 +2834,49 @@ class AgentHealthView(TypedDict):
     last_failure: LastFailureView | None
 
 
-class ApprovalView(TypedDict):
-    """`problem`: why this one was refused, as the request for it alone would have been."""
-
-    task_id: str
-    status: Literal["approved", "refused"]
-    task: ChangedTask | None
-    problem: Problem | None
-
-
-class ApprovalsView(TypedDict):
-    items: list[ApprovalView]
-
-
-class AskedView(TypedDict):
-    """`task`: the task that answers the message. `conversation_id`: its workflow."""
-
-    conversation_id: str
-    task: ChangedTask
+class AwaitedTask(TypedDict):
+    id: str
+    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    labels: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    digest: str | None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    approval: NeededApproval | None
+    held: list[HeldView]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+    output: Any
+    failure: FailureView | None
+    recoveries: list[RecoveryView]
+    timed_out: bool
 
 
 class BranchRequest(TypedDict):
@@ -2879,6 +2906,51 @@ class BroughtResult(TypedDict):
     completion: CompletionView | None
     failure: FailureView | None
     left_out: list[str]
+
+
+class ChangedTask(TypedDict):
+    """The task after a change: without its recoveries."""
+
+    id: str
+    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    labels: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    digest: str | None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    approval: NeededApproval | None
+    held: list[HeldView]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+    output: Any
+    failure: FailureView | None
 
 
 class ClaimMemoryView(TypedDict):
@@ -2913,6 +2985,54 @@ class DelegationRequest(TypedDict):
     join: NotRequired[Join]
 
 
+class FailedTask(TypedDict):
+    """The task, and the follow-up of its failure. `checkpoint_id`: of the partial progress, if there was any; `rollback`: null while it is retried, or if no agent is to be told."""
+
+    id: str
+    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    labels: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    digest: str | None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    approval: NeededApproval | None
+    held: list[HeldView]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+    output: Any
+    failure: FailureView | None
+    failure_id: str
+    checkpoint_id: str | None
+    rollback: FollowUpView | None
+
+
 class FailureReport(TypedDict):
     """`retryable`: retried with backoff while attempts remain. `handoff_id` and `source`: those of the task and the claim."""
 
@@ -2927,14 +3047,6 @@ class FailureReport(TypedDict):
     status: NotRequired[Literal["failed"]]
     failure: FailureRequest
     retryable: NotRequired[bool]
-
-
-class FoundTaskPage(TypedDict):
-    """`searched_to`: all that is newer was looked at. `next_cursor`: null only once all was looked at that is asked for, back to `since` or to the workspace's beginning."""
-
-    items: list[ListedTask]
-    searched_to: str
-    next_cursor: str | None
 
 
 class HandoffView(TypedDict):
@@ -2971,10 +3083,88 @@ class HandoffView(TypedDict):
     url: str
 
 
+class ListedTask(TypedDict):
+    """A task in a list: without its output, failure and recoveries. `target_agent`: null for open work. `source_agent`: a slug, or the principal if it is no agent (`human:alice`). `created_by`: the principal that asked for it, as a service does for an agent. `tracker`: null if the task was created while there was no tracker. `digest`: of what it asks for, as a human who decides sends it back; null for a task of an earlier release. `approval`: the requirements of the settings' rules; null: any human's approval. `held`: the rules that hold this ready task back from an agent; other agents may claim it. Agents, and services without `act_as`, see neither: null and empty. `labels`: the handoff's first ones, as `name=value`, at most 256 bytes of them; none of a task of an earlier release. `join_parent`: the task that waits for this one's branch; `successors`: the tasks that continue it; `retry_of`: the task that it retries."""
+
+    id: str
+    kind: Literal["escalation", "transfer", "delegation", "rollback", "continuation", "retry"]
+    state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
+    title: str
+    source_agent: str
+    target_agent: str | None
+    work_type: str | None
+    priority: Literal["P0", "P1", "P2"]
+    effort: str | None
+    labels: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    ready_at: str | None
+    not_before: str | None
+    deferred_until: str | None
+    due_date: str | None
+    deadline: str | None
+    attempt: int
+    max_attempts: int
+    version: int
+    revision: int
+    digest: str | None
+    handoff_id: str
+    master_task_id: str
+    parent_id: str | None
+    join_parent: str | None
+    retry_of: str | None
+    successors: list[str]
+    workflow_id: str
+    depth: int
+    flags: list[str]
+    approval: NeededApproval | None
+    held: list[HeldView]
+    wait: WaitView | None
+    claim: ClaimView | None
+    tracker: TrackerView | None
+    url: str
+
+
 class Recall(TypedDict):
     searched: int
     is_whole: bool
     items: list[RecalledView]
+
+
+class ReleasedReview(TypedDict):
+    id: str
+    state: Literal["open", "released", "closed"]
+    reason: Literal["escalation_cap", "loop_guard"]
+    rule: str | None
+    chain: list[str]
+    source_agent: str
+    target_agent: str | None
+    request: dict[str, Any]
+    requested_by: str
+    count: int
+    opened_at: str
+    last_at: str
+    released_at: str | None
+    released_by: str | None
+    task_id: str | None
+    task_url: str | None
+    closed_at: str | None
+    closed_by: str | None
+    closed_reason: str | None
+    version: int
+    task: ChangedTask
+
+
+class SavedCheckpoint(TypedDict):
+    checkpoint_id: str
+    step_name: str
+    task: ChangedTask
+
+
+class TaskPage(TypedDict):
+    items: list[ListedTask]
+    next_cursor: str | None
 
 
 class ToolConfigRequest(TypedDict):
@@ -3009,13 +3199,34 @@ class AgentHealthPage(TypedDict):
     next_cursor: str | None
 
 
+class ApprovalView(TypedDict):
+    """`problem`: why this one was refused, as the request for it alone would have been."""
+
+    task_id: str
+    status: Literal["approved", "refused"]
+    task: ChangedTask | None
+    problem: Problem | None
+
+
+class ApprovalsView(TypedDict):
+    items: list[ApprovalView]
+
+
+class AskedView(TypedDict):
+    """`task`: the task that answers the message. `conversation_id`: its workflow."""
+
+    conversation_id: str
+    task: ChangedTask
+
+
 class ClaimAnswer(TypedDict):
-    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `checkpoint`: the latest one. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
+    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
 
     task: TaskView
     body: dict[str, Any]
     claim_id: str
     fence: int
+    claimed_by: str
     expires_at: str
     lease_seconds: int
     recoveries: list[RecoveryView]
@@ -3024,6 +3235,7 @@ class ClaimAnswer(TypedDict):
     interaction_id: str | None
     answers: list[dict[str, Any]]
     checkpoint: CheckpointState | None
+    run_state: RunStateView | None
     memory: ClaimMemoryView | None
 
 
@@ -3063,6 +3275,7 @@ class CompletedAndNext(TypedDict):
     depth: int
     flags: list[str]
     approval: NeededApproval | None
+    held: list[HeldView]
     wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
@@ -3110,6 +3323,7 @@ class FailedAndNext(TypedDict):
     depth: int
     flags: list[str]
     approval: NeededApproval | None
+    held: list[HeldView]
     wait: WaitView | None
     claim: ClaimView | None
     tracker: TrackerView | None
@@ -3120,6 +3334,14 @@ class FailedAndNext(TypedDict):
     checkpoint_id: str | None
     rollback: FollowUpView | None
     next_claim: NotRequired[ClaimAnswer | None]
+
+
+class FoundTaskPage(TypedDict):
+    """`searched_to`: all that is newer was looked at. `next_cursor`: null only once all was looked at that is asked for, back to `since` or to the workspace's beginning."""
+
+    items: list[ListedTask]
+    searched_to: str
+    next_cursor: str | None
 
 
 class HandedOff(TypedDict):

@@ -222,8 +222,7 @@ def task_of(answer: Mapping[str, Any]) -> Task:
 def question_of(answer: Mapping[str, Any]) -> Question:
     outcome, decisions = read(answer, "outcome", str), cast("list[dict[str, Any]]", read(answer, "decisions", list))
     last = decisions[-1] if decisions and outcome != "open" else dict[str, Any]()
-    changed, asked = last.get("arguments"), answer.get("arguments")
-    approved = (asked if changed is None else changed) if answer.get("approved_digest") else None
+    approved = answer.get("approved_arguments")
     return Question(read(answer, "id", str), outcome, last.get("answer"), approved, last.get("reason"), answer)
 
 

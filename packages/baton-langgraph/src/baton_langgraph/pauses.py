@@ -13,7 +13,6 @@ from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
 from baton_client import Call, Misused, Outcome, Run
-from baton_client.briefing import MAY_BE_DONE
 
 CALL = "baton_call"
 Result = ToolMessage | Command[Any]
@@ -61,9 +60,10 @@ class gated(AgentMiddleware[Any, Any, Any]):  # noqa: N801 - as the other adapte
             outcome = paused(Call.approve(str(call["id"]), call["name"], call["args"], **self._more))
         except (ToolException, ValidationError) as error:
             return refusal(str(error))
-        if not self._run.begin(outcome):
-            return refusal(MAY_BE_DONE)
-        result = handler(request.override(tool_call={**call, "args": dict(outcome.value)}))
-        if isinstance(result, ToolMessage) and outcome.value != call["args"]:  # the model's own message has its own
-            result.content = f"A person changed the arguments to {outcome.value}.\n{result.text}"
+        receipt = self._run.begin(outcome, call["name"], call["args"])
+        if receipt.refusal:
+            return refusal(receipt.refusal)
+        result = handler(request.override(tool_call={**call, "name": receipt.tool, "args": dict(receipt.arguments)}))
+        if isinstance(result, ToolMessage) and receipt.is_changed:  # the model's own message has its own
+            result.content = f"{receipt.note}{result.text}"
         return result

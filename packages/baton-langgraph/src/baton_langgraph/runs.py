@@ -1,9 +1,7 @@
 """A graph that does claimed tasks: its run, its state in the task's checkpoints, and its report."""
 
-import base64
 import json
 import logging
-import zlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -21,11 +19,11 @@ from pydantic import BaseModel, Field
 from pydantic_core import to_jsonable_python
 
 from baton_client import Baton, Call, Misused, Outcome, Run, Work
-from baton_client.briefing import criteria_of, prompt_of
+from baton_client.briefing import criterion_meant, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
 from baton_langgraph.pauses import CALL
 
-FORM = "langgraph/1"
+FORM = "langgraph/2"
 Make = Callable[[Run], CompiledStateGraph[Any, Any, Any, Any]]
 Seen = Callable[[Any], object]
 
@@ -44,16 +42,17 @@ class Report(BaseModel):
 
 
 class BatonSaver(InMemorySaver):
-    """The checkpointer of one run. Each step that is over is saved in Baton: the thread's newest checkpoint, with its
-    pending writes. ``types``: the classes in the graph's state that aren't LangChain's own. Of a class that isn't named
-    comes plain data back: what other workers wrote constructs nothing else."""
+    """The checkpointer of one run. It saves each finished step in Baton: the thread's newest checkpoint, with its
+    pending writes. ``types``: the classes in the graph's state that aren't LangChain's own. A class that isn't named is
+    loaded as plain data: a state constructs nothing else."""
 
     def __init__(self, run: Run, types: Iterable[type[Any]] = ()) -> None:
         serde = JsonPlusSerializer(allowed_msgpack_modules=[Met, Report, *types])
         super().__init__(serde=serde)  # pyright: ignore[reportUnknownMemberType]
         self._run, self._thread = run, run.work.task_id
         thread: Any = fields_of(run.state).get(FORM)
-        kept: Any = self.serde.loads_typed(("msgpack", zlib.decompress(base64.b64decode(thread)))) if thread else {}
+        # A text of one character for each byte: the client packs it, and signs it.
+        kept: Any = self.serde.loads_typed(("msgpack", thread.encode("latin-1"))) if thread else {}
         for ns, (checkpoint, metadata, pending) in kept.items():
             at = super().put(self._at(ns), checkpoint, metadata, checkpoint["channel_versions"])
             for writer in {task_id for task_id, _, _ in pending}:  # its writes are numbered by their order
@@ -75,7 +74,7 @@ class BatonSaver(InMemorySaver):
             for ns, each in newest.items()
             if each and (":" not in ns or each.metadata.get("parents", {}).get("") == root)
         }
-        return {FORM: base64.b64encode(zlib.compress(self.serde.dumps_typed(kept)[1])).decode()}
+        return {FORM: self.serde.dumps_typed(kept)[1].decode("latin-1")}
 
     def _at(self, ns: str) -> RunnableConfig:
         return {"configurable": {"thread_id": self._thread, "checkpoint_ns": ns}}
@@ -143,7 +142,7 @@ class _Thread(BaseCallbackHandler):
             elif now.tasks:  # a process has died in a step; ``next`` names no task that was done
                 self._play(None)
             else:
-                output, reports = _result(now.values, criteria_of(work))
+                output, reports = _result(now.values, work)
                 try:
                     work.complete(output, verification={"acceptance_criteria_met": reports})
                     outcomes = None
@@ -180,7 +179,7 @@ def _given(pause: Interrupt, outcome: Outcome) -> Any:
     return outcome.value if outcome.is_good else outcome.said
 
 
-def _result(values: Any, wanted: list[str]) -> tuple[Any, list[Any]]:
+def _result(values: Any, work: Work) -> tuple[Any, list[Any]]:
     """Returns the output as JSON, and the reports on criteria. ``values``: what the graph has at its end. Its
     ``structured_response`` counts, else the last message if it isn't ours, else the rest; ``met`` has the reports."""
     state = fields_of(values)
@@ -189,7 +188,8 @@ def _result(values: Any, wanted: list[str]) -> tuple[Any, list[Any]]:
         return str(messages[-1].text), []
     rest: Any = {name: value for name, value in state.items() if name != "messages"} if state else values
     output: Any = to_jsonable_python(rest if found is None else found, fallback=str)
-    reports: list[Any] = [each for each in fields_of(output).pop("met", None) or () if each["criterion"] in wanted]
+    said = [(criterion_meant(work, each["criterion"]), each) for each in fields_of(output).pop("met", None) or ()]
+    reports: list[Any] = [{**each, "criterion": meant} for meant, each in said if meant is not None]
     return (output["output"] if fields_of(output).keys() == {"output"} else output), reports
 
 

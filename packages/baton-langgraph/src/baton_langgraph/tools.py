@@ -13,7 +13,8 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Command, interrupt
 
 from baton_client import Baton, Call, ClaimLost, Refused, Run
-from baton_client.briefing import as_data, told
+from baton_client.briefing import told
+from baton_client.texts import as_data, visible
 from baton_langgraph.pauses import paused
 from baton_langgraph.runs import fields_of
 
@@ -64,7 +65,7 @@ def ask_people(_run: Run, **more: Any) -> StructuredTool:
     """A tool that asks people, and returns their answer. ``more``: ``people``, ``group``, ``needed``, ``until``."""
 
     def ask(question: str, tool_call_id: Id, options: Options = None) -> str:
-        return str(paused(Call.ask(tool_call_id, question, options=options or [], **more)).value)
+        return visible(str(paused(Call.ask(tool_call_id, question, options=options or [], **more)).value))
 
     return _made("ask_people", "Asks a person, and returns the answer. It may take days: ask what only they know.", ask)
 

@@ -16,7 +16,8 @@ from openai.types.responses import Response, ResponseCompletedEvent, ResponseOut
 from pydantic import BaseModel
 
 from baton_client import AsyncBaton, AsyncRun, Call, NoAnswer, Refused
-from baton_client.briefing import as_data, told
+from baton_client.briefing import told
+from baton_client.texts import as_data
 from baton_openai_agents.tools import waiting
 
 Events = AsyncIterator[TResponseStreamEvent]

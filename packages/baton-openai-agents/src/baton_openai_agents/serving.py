@@ -12,15 +12,16 @@ from typing import Any
 
 from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultStreaming, RunState, StreamEvent
 from agents.exceptions import AgentsException, MaxTurnsExceeded, ModelBehaviorError, ModelTimeoutError, UserError
-from agents.items import TResponseInputItem
+from agents.items import ToolApprovalItem, TResponseInputItem
 from agents.run import CallModelData, ModelInputData
 from pydantic_core import to_jsonable_python
 
-from baton_client import AsyncBaton, AsyncRun, AsyncWork, Call, Outcome
-from baton_client.briefing import MAY_BE_DONE, criteria_of, prompt_of
+from baton_client import AsyncBaton, AsyncRun, AsyncWork, Call, Misused, Outcome
+from baton_client.briefing import criteria_of, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
-from baton_client.runs import packed, unpacked
-from baton_openai_agents.tools import call_of, pausing
+from baton_client.runs import NOT_THIS_CALL
+from baton_client.texts import as_data, one_line
+from baton_openai_agents.tools import Pausing, arguments_of, call_of, name_of, pausing
 
 logger = logging.getLogger(__name__)
 Make = Callable[[AsyncRun], Agent[Any] | Awaitable[Agent[Any]]]
@@ -78,6 +79,8 @@ class _Doing(RunHooks[Any]):
     def __init__(self, run: AsyncRun, config: RunConfig, most: int, on_event: OnEvent) -> None:
         self.run, self.most, self.on_event, self.filter = run, most, on_event, config.call_model_input_filter
         task, self.has_ended = run.work.raw["task"], False
+        # The ids of calls that people were asked about; the id and the tool of each call that has a receipt.
+        self.asked, self.begun = set[str](), list[tuple[str, str]]()
         changed: dict[str, Any] = {"group_id": config.group_id or task["workflow_id"]}
         changed["trace_metadata"] = {"baton_task_id": task["id"], **(config.trace_metadata or {})}
         changed |= {"call_model_input_filter": self._checked, "tool_not_found_behavior": "return_error_to_model"}
@@ -88,8 +91,17 @@ class _Doing(RunHooks[Any]):
         found = self.filter(data) if self.filter else data.model_data
         return await found if inspect.isawaitable(found) else found
 
-    async def on_tool_start(self, *_: Any, **_more: Any) -> None:
+    async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:  # noqa: ARG002 - the SDK's names
         self.run.check()
+        # A saved state has the SDK's own approvals, and none of them is enough. A tool of ours begins by itself.
+        if isinstance(tool, Pausing):
+            return
+        call_id = getattr(context, "tool_call_id", "")  # a shell and a patch have none here: their name has to do
+        receipt = next((each for each in self.begun if (each[0] == call_id if call_id else each[1] == tool.name)), None)
+        if receipt is not None:
+            self.begun.remove(receipt)
+        elif call_id in self.asked or getattr(tool, "needs_approval", False) is True:
+            raise Misused(f"{tool.name} isn't executed", "its call needs approval, and Baton has no receipt for it")
 
     async def on_agent_end(self, *_: Any, **_more: Any) -> None:
         self.has_ended = True
@@ -97,7 +109,7 @@ class _Doing(RunHooks[Any]):
     async def to_its_end(self, agent: Agent[Any]) -> None:
         outcomes: Mapping[str, Outcome] | None = await self.run.go_on()
         state = self.run.state
-        given = prompt_of(self.run.work) if state is None else await RunState.from_json(agent, unpacked(state))
+        given = prompt_of(self.run.work) if state is None else await RunState.from_json(agent, state)
         while outcomes is not None:
             if isinstance(given, RunState):
                 await self._decide(given, outcomes)
@@ -109,7 +121,7 @@ class _Doing(RunHooks[Any]):
             if result.interruptions:
                 outcomes = await self._wait_for(given)
             else:
-                await self.run.save(packed(given.to_json()))
+                await self.run.save(given.to_json())
 
     async def _turn(self, agent: Agent[Any], given: Given) -> RunResultStreaming:
         new = None if isinstance(given, RunState) else dict(self.run.work.variables)
@@ -135,29 +147,39 @@ class _Doing(RunHooks[Any]):
                 calls.append(call_of(item))
             except ValueError as error:
                 state.reject(item, rejection_message=f"Not done: {error}")
-        return await self.run.wait_for(packed(state.to_json()), calls) if calls else {}
+        return await self.run.wait_for(state.to_json(), calls) if calls else {}
 
     async def _decide(self, state: RunState[Any], outcomes: Mapping[str, Outcome]) -> None:
         for item in state.get_interruptions():
+            self.asked.add(item.call_id or "")
             if (outcome := outcomes.get(item.call_id or "")) is None:
                 continue  # its arguments were wrong: it is rejected already
             why = "" if outcome.is_good else f"Not done: {outcome.said}"
             if not why and not pausing(item):  # another tool that needs approval: it begins here
-                if outcome.value != json.loads(item.arguments or "{}"):
-                    why = f"Not done: people approve other arguments. Call it with {json.dumps(outcome.value)}."
-                elif not await self.run.begin(outcome):
-                    why = MAY_BE_DONE
+                why = await self._begun(item, outcome)
             if why:
                 state.reject(item, rejection_message=why)
             else:
                 state.approve(item)
+
+    async def _begun(self, item: ToolApprovalItem, outcome: Outcome) -> str:
+        """Returns why the call isn't done. The SDK executes the call's own arguments: others can't be put in."""
+        arguments = arguments_of(item)
+        if outcome.value != arguments:
+            return f"Not done: people changed the arguments. {as_data('the approved input', outcome.value)}"
+        receipt = await self.run.begin(outcome, name_of(item), arguments)
+        if receipt.is_changed or receipt.refusal:
+            return receipt.refusal or NOT_THIS_CALL
+        self.begun.append((item.call_id or "", item.name or ""))
+        return ""
 
     async def _complete(self, result: RunResultStreaming) -> None:
         work, wanted, output = self.run.work, criteria_of(self.run.work), to_jsonable_python(result.final_output)
         if not wanted:
             await work.complete(output)
             return
-        asked = f"Give the evidence for each, in this order; an empty text where it doesn't hold:\n{json.dumps(wanted)}"
+        shown = json.dumps([one_line(each) for each in wanted])
+        asked = f"Give the evidence for each, in this order; an empty text where it doesn't hold:\n{shown}"
         nothing: dict[str, Any] = {name: [] for name in ("tools", "handoffs", "mcp_servers", "output_guardrails")}
         agent = result.last_agent.clone(output_type=list[str], model_settings=ModelSettings(), **nothing)
         for is_last in (False, True):

@@ -15,9 +15,11 @@ from agents.tool_context import ToolContext
 from pydantic import BaseModel
 
 from baton_client import AsyncRun, Call
-from baton_client.briefing import MAY_BE_DONE, as_data
+from baton_client.texts import as_data
 
 MOST_CHARACTERS = 20_000
+# Every other field of a call is shown to people: a field that the SDK adds later, too.
+_NAMES_OF_A_CALL = frozenset({"type", "id", "call_id", "status", "name"})
 
 _key: ContextVar[str] = ContextVar("effect_key")
 
@@ -36,15 +38,40 @@ class Pausing(FunctionTool):
 
 def pausing(item: ToolApprovalItem) -> Pausing | None:
     """Returns the tool of ours that interrupts the run; None if it is another one that needs approval."""
+    if _fields(item).get("type") != "function_call":
+        return None
     return next((each for each in item.agent.tools if isinstance(each, Pausing) and each.name == item.name), None)
 
 
 def call_of(item: ToolApprovalItem) -> Call:
     """Returns what an interruption waits for. Raises ``ValueError``, with words for the model."""
-    call_id, arguments, tool = item.call_id or "", item.arguments or "{}", pausing(item)
-    if len(arguments) > MOST_CHARACTERS:
-        raise ValueError(f"The arguments have {len(arguments)} characters; at most {MOST_CHARACTERS} are taken.")
-    return tool.asks(call_id, arguments) if tool else Call.approve(call_id, item.name or "", parsed(arguments))
+    call_id, tool, arguments = item.call_id or "", pausing(item), arguments_of(item)
+    written = json.dumps(arguments, ensure_ascii=False)
+    if len(written) > MOST_CHARACTERS:
+        raise ValueError(f"The arguments have {len(written)} characters; at most {MOST_CHARACTERS} are taken.")
+    return tool.asks(call_id, written) if tool else Call.approve(call_id, name_of(item), arguments)
+
+
+def name_of(item: ToolApprovalItem) -> str:
+    """Returns the tool's name, with its namespace if it has one."""
+    return item.qualified_name or item.name or ""
+
+
+def arguments_of(item: ToolApprovalItem) -> dict[str, Any]:
+    """Returns all that the SDK executes. A function's are its arguments. Any other call's are the fields of the call,
+    such as a shell's ``action``, a patch's ``operation`` and a custom tool's ``input``. Raises ``ValueError``, with
+    words for the model, if the call has none."""
+    given = _fields(item)
+    if given.get("type") == "function_call":
+        if not isinstance(written := given.get("arguments"), str):
+            raise ValueError("The call has no arguments.")
+        return parsed(written or "{}")  # the SDK executes a call with an empty text so, too
+    found = {name: each for name, each in given.items() if name not in _NAMES_OF_A_CALL}
+    if not found:
+        raise ValueError("The call has no content.")
+    if isinstance(written := found.get("arguments"), str):  # a hosted MCP server's
+        found["arguments"] = parsed(written)
+    return found
 
 
 def ask_people(run: AsyncRun, **more: Any) -> FunctionTool:
@@ -62,16 +89,15 @@ def gated(run: AsyncRun, tool: FunctionTool | Callable[..., Any], why: str = "",
 
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
         outcome = run.outcomes.get(context.tool_call_id)
-        if outcome is None:
-            return await body(context, arguments) if callable(needs) else "Not done: nobody has approved it."
-        if not await run.begin(outcome):
-            return MAY_BE_DONE
-        token = _key.set(outcome.question_id)
+        if outcome is None and callable(needs):
+            return await body(context, arguments)
+        receipt = await run.begin(outcome, inner.name, parsed(arguments))
+        if receipt.refusal:
+            return receipt.refusal
+        token = _key.set(receipt.question_id)
         try:
-            if outcome.value == parsed(arguments):
-                return await body(context, arguments)
-            approved = json.dumps(outcome.value, ensure_ascii=False)
-            return f"People changed the arguments to {approved}. With these:\n{await body(context, approved)}"
+            result = await body(context, json.dumps(receipt.arguments, ensure_ascii=False))
+            return f"{receipt.note}{result}" if receipt.is_changed else result
         finally:
             _key.reset(token)
 
@@ -91,6 +117,20 @@ def parsed(arguments: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError("The arguments have to be an object.")  # noqa: TRY004 - of a model, not of the program
     return cast("dict[str, Any]", found)
+
+
+def _fields(item: ToolApprovalItem) -> dict[str, Any]:
+    raw: Any = item.raw_item
+    found: dict[str, Any] = _present(raw if isinstance(raw, dict) else raw.model_dump(mode="json", warnings=False))
+    return found
+
+
+def _present(value: Any) -> Any:
+    """Returns the value without fields that are null: a restored call lacks them."""
+    if isinstance(value, dict):
+        found = cast("dict[str, Any]", value)
+        return {name: _present(each) for name, each in found.items() if each is not None}
+    return [_present(each) for each in value] if isinstance(value, list) else value
 
 
 def waiting(run: AsyncRun, name: str, words: str, takes: type[BaseModel], call: Callable[..., Call]) -> FunctionTool:

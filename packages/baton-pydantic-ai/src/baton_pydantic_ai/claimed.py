@@ -13,11 +13,11 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRe
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage
 
-from baton_client import AsyncRun, Outcome
+from baton_client import AsyncRun, Outcome, Receipt
 from baton_client.briefing import criteria_of
+from baton_client.runs import NOT_THIS_CALL
+from baton_client.texts import one_line
 from baton_pydantic_ai.tools import told
-
-BEGUN_BEFORE = "Not done: an earlier attempt began this call and died, or it was taken back. Look whether it was done."
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Claimed(AbstractCapability[Any]):
     outcomes: Mapping[str, Outcome]
 
     def __post_init__(self) -> None:
-        self.criteria = criteria_of(self.run.work)
+        self.criteria, self.receipts = criteria_of(self.run.work), dict[str, Receipt]()
         saved: dict[str, Any] = self.run.state or {}
         self.met: dict[str, str | bool] = dict(saved.get("met", {}))
         self.messages = ModelMessagesTypeAdapter.validate_json(saved["messages"]) if saved else None
@@ -40,7 +40,7 @@ class Claimed(AbstractCapability[Any]):
 
     @property
     def missing(self) -> list[str]:
-        return [f"{number}. {each}" for number, each in enumerate(self.criteria, 1) if each not in self.met]
+        return [f"{number}. {one_line(each)}" for number, each in enumerate(self.criteria, 1) if each not in self.met]
 
     def state(self, messages: Sequence[ModelMessage]) -> dict[str, Any]:
         """The messages are a text: Baton takes JSON of 16 levels, and a tool may return more."""
@@ -76,10 +76,29 @@ class Claimed(AbstractCapability[Any]):
         return response
 
     async def before_tool_execute(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
-        outcome = self.outcomes.get(call.tool_call_id)
-        if ctx.tool_call_approved and outcome is not None and not await self.run.begin(outcome):
-            raise ToolFailed(BEGUN_BEFORE)
+        if not ctx.tool_call_approved:
+            return args
+        asked = self._as_asked(ctx.messages, call)
+        receipt = await self.run.begin(self.outcomes.get(call.tool_call_id), call.tool_name, asked)
+        if receipt.refusal or receipt.arguments != call.args_as_dict():  # ``args`` are these, validated
+            raise ToolFailed(receipt.refusal or NOT_THIS_CALL)
+        self.receipts[call.tool_call_id] = receipt
         return args
+
+    async def after_tool_execute(self, ctx: RunContext[Any], *, call: ToolCallPart, result: Any, **_: Any) -> Any:  # noqa: ARG002
+        receipt = self.receipts.pop(call.tool_call_id, None)
+        if receipt is None or not receipt.is_changed:
+            return result
+        return f"{receipt.note}{result}" if isinstance(result, str) else {"changed": receipt.note, "result": result}
+
+    @staticmethod
+    def _as_asked(messages: Sequence[ModelMessage], call: ToolCallPart) -> dict[str, Any]:
+        """Returns the arguments of the pending call in the history, before a person changed them."""
+        for message in reversed(messages):
+            for part in message.parts:
+                if isinstance(part, ToolCallPart) and part.tool_call_id == call.tool_call_id:
+                    return part.args_as_dict() if part.tool_name == call.tool_name else {}
+        return {}
 
     async def after_output_process(self, ctx: RunContext[Any], *, output: Any, **_: Any) -> Any:  # noqa: ARG002
         if self.missing:

@@ -20,6 +20,7 @@ from pydantic_core import to_jsonable_python
 from baton_client import AsyncBaton, AsyncRun, AsyncWork, Call, ClaimLost, Outcome
 from baton_client.briefing import prompt_of
 from baton_client.errors import Invalid
+from baton_client.texts import visible_in
 from baton_pydantic_ai.claimed import Claimed
 
 REPORT = "What you do has to fulfil these criteria. Report on each by report_on_criterion:"
@@ -133,7 +134,7 @@ def _results_of(outcomes: Mapping[str, Outcome]) -> DeferredToolResults:
     results = DeferredToolResults()
     for call_id, each in outcomes.items():
         if each.kind != "approve":
-            results.calls[call_id] = each.value if each.is_good else ToolFailed(each.said)
+            results.calls[call_id] = visible_in(each.value) if each.is_good else ToolFailed(each.said)
         elif each.is_good:
             results.approvals[call_id] = ToolApproved(override_args=each.value)
             results.metadata[call_id] = {"question_id": each.question_id}  # in each attempt the same: an effect key

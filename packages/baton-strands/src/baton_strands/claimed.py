@@ -17,7 +17,7 @@ from strands.types import Limits
 from strands.types.exceptions import EventLoopException
 
 from baton_client import Baton, ClaimLost, Run, Work
-from baton_client.briefing import criteria_of, prompt_of
+from baton_client.briefing import criteria_of, criterion_meant, prompt_of
 from baton_client.errors import Conflict, CriteriaUnreported, Invalid
 from baton_strands.pauses import answers, pending, restore, saved
 
@@ -93,7 +93,8 @@ def _complete(session: _Session, output: Any) -> None:
             if reported is None:
                 return
             made = getattr(reported.structured_output, "criteria", ())
-            met = {each.criterion: each.evidence or False for each in made}
+            said = {criterion_meant(work, each.criterion): each.evidence or False for each in made}
+            met = {criterion: evidence for criterion, evidence in said.items() if criterion is not None}
         try:
             work.complete(output, met=met)
         except Invalid as refused:

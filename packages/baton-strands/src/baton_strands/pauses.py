@@ -56,7 +56,7 @@ def answers(state: str, outcomes: Mapping[str, Outcome]) -> list[InterruptRespon
 def _call(key: str, interrupt: dict[str, Any]) -> Call:
     if interrupt["name"].startswith("baton-"):
         return Call(**interrupt["reason"])
-    return Call.ask(_id(key), f"{interrupt['name']}: {interrupt['reason']}"[:2000])
+    return Call.ask(_id(key), f"{interrupt['name']}: {interrupt['reason']}")
 
 
 def _id(text: str) -> str:

@@ -10,8 +10,9 @@ from typing import Annotated, Any, cast
 from strands import ToolContext, tool  # pyright: ignore[reportUnknownVariableType]
 from strands.types.tools import AgentTool
 
-from baton_client import Baton, BatonError, Call, Outcome, Run
-from baton_client.briefing import MAY_BE_DONE
+from baton_client import Baton, BatonError, Call, Outcome, Receipt, Run
+from baton_client.briefing import told
+from baton_client.texts import as_data, visible_in
 from baton_client.verbs import Task
 from baton_strands.pauses import call_id, paused
 
@@ -79,12 +80,14 @@ def gated(run: Run, inner: AgentTool, why: str = "", **more: Any) -> AgentTool:
             yield _result(f"These arguments are missing: {sorted(missing)}", is_good=False)  # nobody is asked
             return
         outcome = paused(tool_context, lambda key: Call.approve(key, use["name"], use["input"], why, **more))
-        if refusal := await asyncio.to_thread(_refusal, run, outcome, tool_context.agent):
-            yield _result(refusal, is_good=False)
+        receipt = await asyncio.to_thread(_receipt, run, outcome, tool_context)
+        if receipt.refusal:
+            yield _result(receipt.refusal, is_good=False)
             return
-        state = {**tool_context.invocation_state, "effect_key": outcome.question_id}
-        async for event in inner.stream({**use, "input": outcome.value}, state):
-            yield getattr(event, "tool_result", event)  # the last one is the result
+        state = {**tool_context.invocation_state, "effect_key": receipt.question_id}
+        async for event in inner.stream({**use, "name": receipt.tool, "input": dict(receipt.arguments)}, state):
+            # The last one is the result.
+            yield _noted(getattr(event, "tool_result", event), receipt)
 
     return gate
 
@@ -106,31 +109,40 @@ def memory(at: Run | Baton, *, scope: str = "project") -> list[AgentTool]:
     def recall(words: Annotated[str, "A question, or names of files or symbols"]) -> str:
         shown = ("entry_type", "summary", "detail", "rationale", "status", "posted_by", "posted_at")
         found = [each.items() for each in baton.recall(words, limit=8)]
-        return json.dumps([{name: said for name, said in each if said and name in shown} for each in found])
+        return as_data(
+            "what they wrote", [{name: said for name, said in each if said and name in shown} for each in found]
+        )
 
     return [remember, recall]
 
 
-def _refusal(run: Run, outcome: Outcome, agent: Any) -> str:
+def _receipt(run: Run, outcome: Outcome, context: ToolContext[Any]) -> Receipt:
+    name, arguments = context.tool_use["name"], context.tool_use["input"]
     if not outcome.is_good:
-        return f"It isn't done: {outcome.said}"
+        return Receipt(name, {}, f"The call was not done: {outcome.said}")
     try:
-        return "" if run.begin(outcome) else MAY_BE_DONE
+        return run.begin(outcome, name, arguments)
     except BatonError as error:  # whether it may be done nobody knows: the run ends
-        agent.cancel(message=str(error))
-        return str(error)
+        context.agent.cancel(message=str(error))
+        return Receipt(name, {}, str(error))
+
+
+def _noted(event: Any, receipt: Receipt) -> Any:
+    if not receipt.is_changed or not isinstance(event, dict) or "content" not in event:
+        return cast("Any", event)
+    found = cast("dict[str, Any]", event)
+    return {**found, "content": [{"text": receipt.note}, *found["content"]]}
 
 
 def _told(outcome: Outcome) -> dict[str, Any]:
-    return _result(outcome.value if outcome.is_good else outcome.said, is_good=outcome.is_good)
+    if not outcome.is_good:
+        return _result(outcome.said, is_good=False)
+    is_from_person = outcome.kind == "ask"
+    return _result(visible_in(outcome.value) if is_from_person else as_data("what it said", outcome.value))
 
 
 def _seen(task: Task) -> dict[str, Any]:
-    if task.has_ended and not task.is_done:
-        return _result(f"{task.id} is {task.state}: {(task.failure or {}).get('description')}", is_good=False)
-    return _result(
-        task.output if task.is_done else f"{task.id} is {task.state}, and hasn't ended yet: ask outcome_of later"
-    )
+    return _result(told(task), is_good=task.is_done or not task.has_ended)
 
 
 def _result(said: Any, *, is_good: bool = True) -> dict[str, Any]:

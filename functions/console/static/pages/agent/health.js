@@ -46,8 +46,9 @@ function facts(of) {
 
 /** @param {{of: NonNullable<Health["last_failure"]>}} props */
 function LastFailure({ of }) {
-  return html`<p class="trouble">
-    <strong>Last failure</strong> <a href=${address(`/tasks/${of.task_id}`)}><${Ago} at=${of.at} /></a>${" "}
-    ${of.type && html`<code><${Said} of=${of.type} /></code>`} <${Said} of=${of.description ?? ""} />
-  </p>`;
+  return html`<div class="trouble">
+    <p><strong>Last failure</strong> <a href=${address(`/tasks/${of.task_id}`)}><${Ago} at=${of.at} /></a>${" "}
+      ${of.type && html`<code><${Said} of=${of.type} /></code>`}</p>
+    <${Said} of=${of.description ?? ""} block />
+  </div>`;
 }

@@ -12,7 +12,7 @@ import { Data, Said } from "../../ui/parts.js";
 import { named, tell } from "./messages.js";
 
 /** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier
- * release's). `agent`: the version of its agent, once it was looked at because a service had changed it.
+ * release's). `agent`: the version of its agent, once it was looked at because it had changed.
  * @typedef {{id: string, title: string, revision: number, digest: string | null, agent?: number}} Seen */
 /** @typedef {import("./messages.js").Refusal} Refusal */
 /** @typedef {() => void} Then */
@@ -67,7 +67,7 @@ async function approvedOf(tasks, wrong) {
   }
 }
 
-/** Asks about each agent that a service has changed since its tasks came, and shows how. Answers with what it asks
+/** Asks about each agent that has changed since its tasks came, and shows how. Answers with what it asks
  * about. @param {Seen[]} tasks @param {any[]} problems @returns {Promise<any[]>} */
 async function asChanged(tasks, problems) {
   const changed = problems.filter((each) => each?.code === CHANGED);

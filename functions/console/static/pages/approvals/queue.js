@@ -3,9 +3,13 @@ import { html, memo, useMemo, useRef } from "../../lib.js";
 import { useGrowing } from "../../core/deferred.js";
 import { dueOf, FILTERS } from "../../core/filters.js";
 import { setQuery } from "../../core/router.js";
+import { heldFrom, isHeld } from "./held.js";
 import { enter } from "./reading.js";
+import { gistOfTask, useGists } from "./marks.js";
 import { oddOf } from "./sum.js";
 import { atTask } from "../questions/list.js";
+import { isMine, Tally } from "../questions/mine.js";
+import { Gist } from "../questions/rows.js";
 import { Choose, MoreFilters } from "../../ui/filters.js";
 import { Ago, Empty, Flags, Key, Left, Said, Way } from "../../ui/parts.js";
 
@@ -49,11 +53,12 @@ export function answers(of, { priority, label, agent, kind, age, by }) {
 export function Queue({ order, groups, at, selection }) {
   const latest = useRef(selection);
   latest.current = selection;
+  useGists(order);
   const drawn = new Set(order.slice(0, useGrowing(order.length, at ? order.indexOf(at) + 1 : 0)));
   const rows = (/** @type {ListedTask[]} */ tasks, /** @type {boolean} */ isFlat) =>
     tasks.filter((task) => drawn.has(task)).map((task) => html`<${Item} key=${task.id} of=${task}
       isAt=${task.id === at?.id} isMarked=${selection.has(task.id)} isFlat=${isFlat} isOdd=${oddOf(task).length > 0}
-      latest=${latest} />`);
+      gist=${gistOfTask(task)} latest=${latest} />`);
   const all = useMemo(() => order.map((task) => task.id), [order]);
   if (groups) {
     return html`${groups.filter((group) => group.tasks.some((task) => drawn.has(task))).map((group) =>
@@ -90,7 +95,8 @@ function Group({ group, selection, rows }) {
 }
 
 const Item = memo((/** @type {{of: ListedTask, isAt: boolean, isMarked: boolean, isFlat: boolean, isOdd: boolean,
- *   latest: {current: Selection}}} */ { of, isAt, isMarked, isFlat, isOdd, latest }) => {
+ *   gist: ReturnType<typeof gistOfTask>, latest: {current: Selection}}} */
+  { of, isAt, isMarked, isFlat, isOdd, gist, latest }) => {
   const mark = (/** @type {MouseEvent} */ event) => {
     if (event.shiftKey) latest.current.range(of.id);
     else latest.current.toggle(of.id);
@@ -102,13 +108,16 @@ const Item = memo((/** @type {{of: ListedTask, isAt: boolean, isMarked: boolean,
       onClick=${() => (isAt ? enter() : setQuery(atTask(of.id)))}>
       <span class="line">
         <span class=${`priority ${of.priority}`}>${of.priority}</span>${" "}
-        <span class="title"><${Said} of=${of.title} /></span>${" "}
+        <span class="title theirs-line"><${Said} of=${of.title} /></span>${" "}
         <span class="faint"><${Ago} at=${of.created_at} /></span>
       </span>${" "}
+      ${gist && gist.length > 0 && html`<span class="line theirs-line"><${Gist} of=${gist} /></span>`}
       <span class="line faint">
         ${isFlat && html`<${Way} from=${of.source_agent} to=${of.target_agent} />
           <span> · ${reasonOf(of)}</span>`}
-        ${due && html`<span> · due in <${Left} at=${due} over="0: it is over" /></span>`}
+        ${due && html`<span> · due in <${Left} at=${due} over="0: overdue" /></span>`}
+        ${of.approval && html` <${Tally} needed=${of.approval.needed} given=${of.approval.given.length}
+          mine=${isMine(of)} />`}
         ${of.labels.map((label) => html` <span key=${label} class="label"><${Said} of=${label} /></span>`)}${" "}
         <${Flags} of=${of.flags} />${isOdd && html` <span class="flag">look twice</span>`}
       </span>
@@ -141,6 +150,7 @@ const KINDS = {
 
 /** Why a task waits for a person. @param {ListedTask} task */
 function reasonOf(task) {
+  if (isHeld(task)) return `held back from ${heldFrom(task)}`;
   if (task.flags.includes("attempts_exhausted")) return "came back: every attempt was lost";
   if (task.flags.includes("released_too_often")) return "came back: given up too often";
   if (task.deferred_until) return "was deferred until now";

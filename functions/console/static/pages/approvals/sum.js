@@ -4,19 +4,27 @@ import { useBusy } from "../../core/busy.js";
 import { useKeys } from "../../core/keys.js";
 import { plain } from "../../core/said.js";
 import { failed } from "../../core/toasts.js";
-import { mixedWords } from "../../core/unusual.js";
+import { mixedWords } from "../../core/warnings/inspection.js";
 import { Key } from "../../ui/parts.js";
 import { compareAll, COMPARED_AT_ONCE, found, keyOf } from "./marks.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 
-/** What one and what several have. @type {Record<string, [string, string]>} */
+/** One and several, by the kind of warning. @type {Record<string, [string, string]>} */
 const WORDS = {
-  amount: ["changed amount", "changed amounts"], value: ["changed value", "changed values"],
-  hidden: ["hidden text", "hidden texts"], scripts: ["with letters of two scripts", "with letters of two scripts"],
-  address: ["new address", "new addresses"], asker: ["other asker", "other askers"],
-  first: ["first of its direction", "first of their direction"],
-  revised: ["changed since it came", "changed since they came"],
+  confusable: ["confusable name", "confusable names"],
+  hidden: ["with hidden characters", "with hidden characters"],
+  alphabets: ["with mixed alphabets", "with mixed alphabets"],
+  lookalike: ["look-alike word", "look-alike words"], gap: ["blank gap", "blank gaps"],
+  uninspected: ["too long to inspect", "too long to inspect"],
+  uncompared: ["too long to compare", "too long to compare"],
+  first: ["first of its pair", "first of their pairs"], unlike: ["unlike earlier ones", "unlike earlier ones"],
+  address: ["new address", "new addresses"], account: ["new account", "new accounts"],
+  path: ["file in a new folder", "files in new folders"], command: ["new command", "new commands"],
+  amount: ["unusual amount", "unusual amounts"], mismatch: ["amount unlike the text", "amounts unlike the text"],
+  value: ["unusual value", "unusual values"], added: ["new field", "new fields"],
+  removed: ["missing field", "missing fields"], asker: ["new requester", "new requesters"],
+  revised: ["changed since it arrived", "changed since they arrived"],
 };
 
 /** What the list itself tells, before anything is read. @type {WeakMap<ListedTask, string[]>} */
@@ -28,7 +36,7 @@ function kindsOfListed(task) {
   const kinds = listed.get(task) ?? [
     ...(task.revision > 1 ? ["revised"] : []),
     ...(texts.some((text) => plain(text) !== text) ? ["hidden"] : []),
-    ...(mixedWords(texts).length > 0 ? ["scripts"] : []),
+    ...(texts.some((text) => mixedWords(text).length > 0) ? ["alphabets"] : []),
   ];
   listed.set(task, kinds);
   return kinds;
@@ -66,9 +74,8 @@ export function Sum({ tasks, isMarked = false, at, open }) {
   return html`<section class="sum" aria-label="What to look at twice">
     <p class="row">
       <span role="status">
-        ${odd.length > 0 ? html`<strong>Look twice at ${odd.length}</strong> of`
-          : "Nothing to look at twice is known of"} the ${tasks.length.toLocaleString()}${" "}
-        ${isMarked ? "marked" : "listed"}${left > 0 && `, ${looked} of them compared`}${odd.length > 0 ? ":" : "."}
+        ${looked} of ${tasks.length.toLocaleString()} ${isMarked ? "marked" : "handoffs"} compared.${" "}
+        ${odd.length > 0 && html`<strong>Look twice at ${odd.length}:</strong>`}
       </span>
       ${counts.map(({ kind, of }) => html`<button key=${kind} type="button" class="quiet flag"
         onClick=${() => next(of)}>${of.length} ${WORDS[kind]?.[of.length === 1 ? 0 : 1]}</button>`)}

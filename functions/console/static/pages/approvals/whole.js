@@ -8,6 +8,8 @@ import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../u
 import { Asked } from "../task/asked.js";
 import { approverFacts, Rule } from "../questions/approvers.js";
 import { LateResults } from "../task/past.js";
+import { isMine } from "../questions/mine.js";
+import { Held, isHeld } from "./held.js";
 import { Marks } from "./marks.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
@@ -21,6 +23,11 @@ const ONE = {
   approve: ["Approve", "a"], next: ["Next", "n"], defer: ["Defer", "d"], split: ["Split", "s"],
   dismiss: ["Dismiss", "x"],
 };
+/** Of ready work that rules hold back from an agent. @type {Record<string, [string, string]>} */
+const READY = { approve: ["Approve", "a"] };
+/** Of a task that the reader has approved: dismissing it is the only other decision.
+ * @type {Record<string, [string, string]>} */
+const MINE = { approve: ["Change your decision", "x"], defer: ["Defer", "d"], split: ["Split", "s"] };
 
 /** One task. @param {{task: ListedTask, acts: Acts, isLive: boolean, onShown: OnShown, onBack: () => void}} props */
 export function Whole({ task, acts, isLive, onShown, onBack }) {
@@ -32,11 +39,14 @@ export function Whole({ task, acts, isLive, onShown, onBack }) {
   };
   return html`<article>
     <div class="row narrow-only"><button type="button" onClick=${onBack}>← Back to the list</button></div>
-    <${Head} task=${task} title=${titleOf(task, handoff)} />
-    <${Decide} acts=${ONE} run=${acts} isLive=${isLive} />
+    <${Direction} task=${task} />
+    ${isHeld(task)
+      ? html`<${Decide} acts=${READY} run=${acts} isLive=${isLive && !isMine(task)} /><${Held} of=${task} />`
+      : html`<${Decide} acts=${isMine(task) ? MINE : ONE} isLive=${isLive}
+          run=${isMine(task) ? { ...acts, approve: acts.dismiss } : acts} /><${Rule} of=${task.approval} />`}
     ${handoff && html`<${Marks} task=${task} handoff=${handoff} ids=${[task.id]} />`}
+    <${Title} of=${titleOf(task, handoff)} />
     <${Glance} task=${task} of=${evidence} />
-    <${Rule} of=${task.approval} />
     ${task.version > 1 && html`<${TakenBack} task=${task} />`}
     <${Content} task=${task} ids=${[task.id]} title=${titleOf(task, handoff)} chain=${evidence.chain} onShown=${tell} />
     ${task.version > 1 && html`<${LateResults} task=${task} />`}
@@ -84,10 +94,10 @@ function Same({ group, onShown }) {
     onShown(of, shown);
   };
   return html`
+    ${handoff && html`<${Marks} task=${task} handoff=${handoff} ids=${ids} />`}
     ${group.map((each) => html`<${Head} key=${each.id} task=${each} />
       <p class="glance"><${Asker} of=${each} /></p>
       ${each.version > 1 && html`<${TakenBack} task=${each} />`}`)}
-    ${handoff && html`<${Marks} task=${task} handoff=${handoff} ids=${ids} />`}
     <${Content} task=${task} ids=${ids} onShown=${tell} />`;
 }
 
@@ -99,17 +109,18 @@ function sameOf(tasks) {
   return [...found.values()];
 }
 
-/** @param {{task: ListedTask, title?: string}} props */
-function Head({ task, title = task.title }) {
-  return html`<header>
-    <p>
-      <${Way} from=${task.source_agent} to=${task.target_agent} />${" "}
-      <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}
-      <${Flags} of=${task.flags} />
-    </p>
-    <h2 class="title"><${Said} of=${title} /></h2>
-  </header>`;
-}
+/** @param {{task: ListedTask}} props */
+const Head = ({ task }) => html`<${Direction} task=${task} /><${Title} of=${task.title} />`;
+
+/** @param {{task: ListedTask}} props */
+const Direction = ({ task }) => html`<header><p>
+  <${Way} from=${task.source_agent} to=${task.target_agent} />${" "}
+  <span class="faint">${task.kind} · ${task.priority} · <${Ago} at=${task.created_at} /></span>${" "}
+  <${Flags} of=${task.flags} />
+</p></header>`;
+
+/** @param {{of: string}} props */
+const Title = ({ of }) => html`<h2 class="title theirs-line"><${Said} of=${of} /></h2>`;
 
 const PAGE = 100;
 

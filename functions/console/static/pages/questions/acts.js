@@ -8,7 +8,7 @@ import { escaped, plain } from "../../core/said.js";
 import { asField, fromField } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
-import { Said } from "../../ui/parts.js";
+import { Data, Said } from "../../ui/parts.js";
 import { argumentsOf, formOf } from "./form.js";
 
 /** @typedef {import("./list.js").Question} Question */
@@ -35,14 +35,27 @@ export function approve(question, then) {
   then();
 }
 
+/** Another person approved other arguments, so the ones that were asked for are approved by intent alone.
+ * @param {Question} question @param {string[]} others @param {() => void} run */
+export function approveAsAsked({ tool, arguments: asked }, others, run) {
+  ask({
+    title: "Approve as it was asked",
+    text: html`<p><${Said} of=${others.join(", ")} /> approved other arguments. Approvals count together only if they
+      are for the same arguments. You approve these:</p>
+      <p><code><${Said} of=${tool} /></code></p><${Data} of=${asked} title="Arguments as asked" open />`,
+    confirm: "Approve as asked",
+    run,
+  });
+}
+
 /** @param {Question} question @param {Then} then @param {unknown} [proposed] arguments to begin with */
 export function change(question, then, proposed = question.arguments) {
   const value = escaped(JSON.stringify(proposed, null, 2));
   const field = { name: "arguments", label: "Arguments, as JSON", type: "textarea", rows: 14, isCode: true };
   ask({
     title: "Approve with other arguments",
-    text: html`It may call <code><${Said} of=${question.tool} /></code> once, with exactly these arguments, and is
-      told so.`,
+    text: html`<p>The agent may use this tool once, with exactly these arguments, and is told so.</p>
+      <p><code class="theirs"><${Said} of=${question.tool} /></code></p>`,
     fields: [{ ...field, required: true, value, hint: "A hidden character is written as \\u and its number." }],
     confirm: "Approve these",
     run: ({ arguments: text = "" }) => answer(question, { ...approvalOf(question), arguments: argumentsOf(text) },
@@ -60,8 +73,8 @@ export function standing(question, then) {
   ]);
   ask({
     title: "Approve, now and later",
-    text: html`When <${Said} of=${question.agent} /> asks for <code><${Said} of=${question.tool} /></code> again, it is
-      approved at once, and nobody looks at it. You can revoke this at any time.`,
+    text: html`<p>Later uses of this tool by <${Said} of=${question.agent} /> are approved immediately, and nobody looks
+      at them. You can revoke this at any time.</p><p><code class="theirs"><${Said} of=${question.tool} /></code></p>`,
     fields: [
       { name: "for", label: "For", type: "radio", required: true, value: "arguments", options },
       { name: "until", label: "Until", type: "datetime-local", required: true, value: soon ?? "", min: least ?? "",
@@ -148,7 +161,7 @@ async function answer(question, body, said, then) {
 
 /** @param {Question} question as it is once somebody has decided */
 function tell({ outcome, needed }) {
-  if (outcome === "open") toast(`It needs ${needed} people who say the same: it waits for others.`);
+  if (outcome === "open" && needed !== null) toast(`It needs ${needed} people who say the same: it waits for others.`);
 }
 
 /** @param {Question} question */

@@ -8,7 +8,8 @@ import { Data, Said } from "../../ui/parts.js";
 /** @typedef {{fields: FieldOf[], read: (values: Record<string, string>) => unknown}} Form */
 /** A property of a form's flat JSON Schema.
  * @typedef {{type?: unknown, enum?: unknown, enumNames?: unknown, title?: unknown, description?: unknown,
- *   default?: unknown, minLength?: number, maxLength?: number, minimum?: number, maximum?: number}} Property */
+ *   format?: unknown, default?: unknown, minLength?: number, maxLength?: number, minimum?: number,
+ *   maximum?: number}} Property */
 
 /** Names of fields are numbers: what an agent calls them names nothing of the page.
  * @param {import("./list.js").Question} question @returns {Form} */
@@ -34,6 +35,9 @@ export function formOf({ kind, options, form }) {
 /** @param {Record<string, any> | null} form @returns {[string, Property][]} */
 const propertiesOf = (form) => Object.entries(Object(form?.properties)).map(([name, of]) => [name, Object(of)]);
 
+/** Types of input by a string's format. @type {Record<string, string | undefined>} */
+const TYPES_BY_FORMAT = { date: "date", email: "email", uri: "url" };
+
 /** @param {string} name @param {string} property @param {Property} of @param {boolean} isRequired @returns {FieldOf} */
 function fieldOf(name, property, of, isRequired) {
   const hint = typeof of.description === "string" && html`<${Said} of=${of.description} />`;
@@ -41,6 +45,8 @@ function fieldOf(name, property, of, isRequired) {
   const choices = choicesOf(of);
   if (choices) return { ...common, type: "radio", ...chosenOf(of, choices, isRequired) };
   const value = of.default === undefined || of.default === null ? "" : String(of.default);
+  const type = TYPES_BY_FORMAT[String(of.format)];
+  if (type) return { ...common, type, value };
   if (of.type !== "number" && of.type !== "integer") return { ...common, type: "textarea", rows: 1, value };
   const [min, max] = [of.minimum, of.maximum].map((each) => (each === undefined ? undefined : String(each)));
   const step = of.type === "integer" ? "1" : "any";

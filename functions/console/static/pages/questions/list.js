@@ -4,20 +4,24 @@ import { html, useState } from "../../lib.js";
 import { useList, useLive } from "../../core/live.js";
 import { decided } from "../../core/pending.js";
 import { address } from "../../core/router.js";
-import { approve, change, refuse, reply, standing } from "./acts.js";
+import { toast } from "../../core/toasts.js";
+import { MOST } from "../../core/waiting.js";
+import { approve, approveAsAsked, change, refuse, reply, standing } from "./acts.js";
+import { changedBy, mineOf, sunk } from "./mine.js";
 import { Closed, Decisions } from "./one.js";
-import { Ago, Left, Said } from "../../ui/parts.js";
+import { Row, useWholes } from "./rows.js";
+import { Ago, Said } from "../../ui/parts.js";
 
-/** `before`: of one that was read alone.
- * @typedef {import("api").QuestionView & {before?: import("api").BeforeView | null}} Question */
-
-const SHOWN = 300;
+/** `before`, `earlier`: of one that was read alone.
+ * @typedef {import("api").QuestionView & {before?: import("api").BeforeView | null,
+ *   earlier?: import("api").BeforeView[]}} Question */
 
 /** Open ones that fit the words, those that are over soonest first; `all`: how many there are. @param {string} words */
 function useQuestions(words) {
-  const { data, problem } = useList("/questions", { most: SHOWN, everyMs: 5000 });
+  const { data, problem } = useList("/questions", { most: MOST, everyMs: 5000 });
   const open = /** @type {Question[]} */ (data?.items ?? []).filter((each) => !decided.value.has(each.id));
-  const questions = open.filter((each) => fits(each, words)).sort(bySoonest);
+  const fitting = open.filter((each) => fits(each, words)).sort(bySoonest);
+  const questions = sunk(fitting, (each) => mineOf(each) !== undefined);
   return { questions, all: open.length, more: data?.more ?? false, problem: problem?.status === 404 ? null : problem };
 }
 
@@ -40,18 +44,14 @@ export const Kind = ({ of }) =>
 
 /** @param {{of: Question[], at: string | undefined, choose: (question: Question) => void}} props */
 export function Questions({ of, at, choose }) {
+  useWholes(of);
   if (of.length === 0) return null;
   return html`<section class="group" aria-labelledby="asked">
     <h2 id="asked">Asked in the middle of work <span class="faint">· ${of.length}</span></h2>
     <ul>${of.map((each) => html`<li key=${each.id} class=${`item ${each.id === at ? "at" : ""}`}>
       <button type="button" class="open" aria-current=${each.id === at ? "true" : undefined}
         onClick=${() => choose(each)}>
-        <${Kind} of=${each} />
-        <span class="title">
-          ${each.tool && html`<code><${Said} of=${each.tool} /></code> `}
-          <${Said} of=${each.text} />
-        </span>
-        <span class="faint"><${Said} of=${each.agent} /> · <${Left} at=${each.until} /></span>
+        <${Kind} of=${each} /><${Row} of=${each} />
       </button>
     </li>`)}</ul>
   </section>`;
@@ -112,7 +112,11 @@ const ALLOWED = { approve, reply: approve, change, standing, refuse };
 
 /** @param {Shown} shown @param {Act} act @param {() => void} then @param {unknown} [proposed] */
 export function decideOn({ seen }, act, then, proposed) {
-  if (seen.kind !== "action") SAID[act]?.(seen, then);
+  const others = changedBy(seen);
+  if (mineOf(seen) && (act === "approve" || act === "standing")) {
+    toast("You decided on this, and it waits for others. “Change your decision” opens it again.");
+  } else if (act === "approve" && others.length > 0) approveAsAsked(seen, others, () => approve(seen, then));
+  else if (seen.kind !== "action") SAID[act]?.(seen, then);
   else if (act === "change") change(seen, then, proposed);
   else ALLOWED[act](seen, then);
 }

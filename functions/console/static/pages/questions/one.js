@@ -5,10 +5,11 @@ import { address } from "../../core/router.js";
 import { who } from "../../core/session.js";
 import { exact } from "../../core/time.js";
 import { OfTask } from "../../ui/evidence.js";
-import { Ago, Facts, Id, Key, Left, Loading, Said, Trouble } from "../../ui/parts.js";
+import { Ago, Facts, Id, Left, Loading, Said, Trouble } from "../../ui/parts.js";
 import { Text } from "../../ui/text.js";
 import { pathOf, revoke } from "./acts.js";
 import { approverFacts, useWhyNot } from "./approvers.js";
+import { Decide, Look, Needed, Notes } from "./decide.js";
 import { Changes, changesOf } from "../../ui/changed.js";
 import { asksFor } from "./form.js";
 import { Kind } from "./list.js";
@@ -48,49 +49,21 @@ export function Whole({ at, shown, onShown, run, onBack }) {
         </p>
         <h2 class="title">${now.kind === "action" ? "May it do this?" : "What does it ask?"}</h2>
       </header>
-      ${now.outcome === "open" ? html`<${Decide} of=${now} isLive=${shown !== null && why === ""} run=${run} />`
+      ${now.outcome === "open"
+        ? html`<${Needed} of=${now} /><${Decide} of=${now} isLive=${shown !== null && why === ""} run=${run} />`
     : html`<${Closed} of=${now} />`}
       ${now.outcome === "open" && html`<${Notes} why=${why} isHopeless=${now.answerable === false} />`}
       ${isChanged && html`<p class="notice" role="alert">
         It was changed while you read it.${" "}
         <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button>
       </p>`}
+      ${now.outcome === "open" && html`<${Look} of=${first} />`}
       <${Asks} of=${first} />
       <${Decisions} of=${now} propose=${shown && !why ? (/** @type {unknown} */ its) => run("change", its) : null} />
       <${About} of=${now} />
       <${OfTask} id=${now.task_id} />`}
     ${!now && !problem && html`<${Loading} />`}
   </article>`;
-}
-
-/** @param {{why: string, isHopeless: boolean}} props */
-function Notes({ why, isHopeless }) {
-  return html`${why && html`<p class="notice" role="note">${why}</p>`}
-    ${isHopeless && html`<p class="notice" role="note">
-      Nobody can decide it as things are: of those who may, too few are left. It ends by itself, unless its group has
-      people again.
-    </p>`}`;
-}
-
-/** @type {Record<Act, [string, string, string]>} */
-const ACTS = {
-  approve: ["Approve", "a", "primary"],
-  reply: ["Answer", "a", "primary"],
-  change: ["Other arguments", "e", ""],
-  standing: ["Now and later", "s", ""],
-  refuse: ["Refuse", "x", "danger"],
-};
-
-/** @param {{of: Question, isLive: boolean, run: (act: Act) => void}} props */
-function Decide({ of, isLive, run }) {
-  /** @type {Act[]} */
-  const acts = of.kind === "action" ? ["approve", "change", "standing", "refuse"] : ["reply", "refuse"];
-  return html`<div class="row acts" role="group" aria-label="Decide">${acts.map((act) => {
-    const [says, key, looks] = ACTS[act];
-    return html`<button key=${act} type="button" class=${looks} disabled=${!isLive} onClick=${() => run(act)}>
-      ${says} <${Key}>${key}<//>
-    </button>`;
-  })}</div>`;
 }
 
 /** @type {Record<string, string>} */
@@ -119,7 +92,7 @@ export function Closed({ of }) {
 function Asks({ of }) {
   return html`<div class="asked whole">
     ${of.tool && html`<h3>Tool</h3>
-      <p><code><${Said} of=${of.tool} /></code></p>
+      <p><code class="theirs"><${Said} of=${of.tool} /></code></p>
       <h3>Arguments</h3>
       <${Whatever} of=${of.arguments ?? {}} title="Arguments" />
       ${of.before !== undefined && html`<h3>Since the last approval</h3>

@@ -119,3 +119,10 @@ export function changesOf(texts, settings) {
   }
   return changes;
 }
+
+/** Changes that loosen a rule wait for another administrator. */
+export const WAITS = "The change waits for another administrator: see Changes.";
+
+/** @param {unknown} answer of a change of settings or tokens @returns {boolean} */
+export const isPending = (answer) =>
+  typeof answer === "object" && answer !== null && "state" in answer && answer.state === "pending";

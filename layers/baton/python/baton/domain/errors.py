@@ -15,11 +15,13 @@ BatonError
 │   ├── CodeRefused       no session is opened by this code
 │   ├── TokenNeeded       a session isn't enough
 │   ├── HumanNeeded       only a human may do this
+│   ├── RightNeeded       the person's right is too low
 │   ├── NotYourAgent      the principal doesn't act for this agent
 │   ├── ScopeNeeded       the token lacks a scope
 │   ├── NotAsked          the question or the approval isn't this person's to decide
 │   └── InactiveAgent     the calling agent, or the agent that is acted for, is switched off
 ├── Unknown               the workspace has no such thing
+│   └── UnknownPerson     no token was ever issued to the person
 ├── Refused               the state doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged · AgentChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · NobodyHolds · ClaimChanged
@@ -29,15 +31,18 @@ BatonError
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   ├── NotASession · TooManySessions
+│   ├── ChangeOver · ChangeOvertaken   a change of the workspace that waits for an administrator
 │   ├── EntryClosed       the entry was replaced, withdrawn or deleted
-│   ├── ToolSuspended     a service changed the tool's target: a human has to confirm the tool
+│   ├── ToolSuspended     a service or member changed the tool's target: a human has to confirm the tool
 │   ├── QuestionOver · ReceiptRefused · TooManyQuestions · ApprovalCounted
+│   ├── ApprovalNeeded    approval rules hold the task back from the claiming agent
 │   └── NoTracker · HandshakeClosed · WebhookInstalled · PageHeld
 ├── TooMany               a limit per caller
 │   ├── RateLimited       of requests or bytes in a minute
 │   ├── BoardRateLimited  of entries of the blackboard in an hour
 │   └── TooManyPolls      of long polls that wait at once
 ├── BadSignature          the tracker didn't sign the delivery
+├── ChangePending         the change of the workspace was stored, and waits for another administrator
 ├── Conflict              a concurrent change won: read and decide again
 │   ├── SlotTaken         the same for a permit of the claiming agent
 │   └── KeyTaken          the same for an idempotency key: a new read finds its saved response
@@ -215,11 +220,25 @@ class HumanNeeded(Forbidden):
         super().__init__(f"Only a human may {action}.", action=action)
 
 
+class RightNeeded(Forbidden):
+    """``right``: the least right for the action; ``has``: the caller's."""
+
+    code = "right_needed"
+
+    def __init__(self, action: str, right: str, has: str) -> None:
+        message = f"To {action} takes the right {right!r}, and this token has the right {has!r}."
+        remedy = f"Ask an administrator of the workspace for a token with the right {right!r}."
+        super().__init__(f"{message} {remedy}", action=action, right=right, has=has)
+
+
 class NotAsked(Forbidden):
+    """``asked``: the id of the change, alert, task or question. ``message``: why the person may not decide, and who
+    may; it names no member of a group."""
+
     code = "not_asked"
 
-    def __init__(self, asked: str) -> None:
-        super().__init__(f"{asked} isn't yours to decide: it names others, or you asked for it.", asked=asked)
+    def __init__(self, asked: str, message: str) -> None:
+        super().__init__(message, asked=asked)
 
 
 class NotYourAgent(Forbidden):
@@ -253,6 +272,12 @@ class Unknown(BatonError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"No such {what}.")
+
+
+class UnknownPerson(Unknown):
+    def __init__(self) -> None:
+        remedy = "GET /tokens lists the names. A person of the tracker is notion:<id>."
+        BatonError.__init__(self, f"No token was ever issued to a person of this name. {remedy}")
 
 
 class Refused(BatonError):
@@ -295,8 +320,8 @@ class RevisionChanged(Refused):
 
 
 class AgentChanged(Refused):
-    """Whoever approves hasn't seen what the target is now. ``change``: the service that has changed it since the task
-    came, and the fields; None if a version was named that it never had."""
+    """Whoever approves hasn't seen what the target is now. ``change``: the service or member that has changed it since
+    the task came, and the fields; None if a version was named that it never had."""
 
     code = "agent_changed"
 
@@ -388,8 +413,11 @@ class VersionConflict(Refused):
 class NameTaken(Refused):
     code = "name_taken"
 
-    def __init__(self, name: str, agent: str) -> None:
-        super().__init__(f"{name!r} already names the agent {agent!r}.", name=name, agent=agent)
+    def __init__(self, name: str, agent: str, taken: str | None = None) -> None:
+        """``taken``: the agent's name that ``name`` looks like."""
+        is_same = taken in {None, name}
+        problem = f"{name!r} already names" if is_same else f"{name!r} looks like {taken!r}, which names"
+        super().__init__(f"{problem} the agent {agent!r}.", name=name, agent=agent)
 
 
 class ReviewClosed(Refused):
@@ -407,6 +435,39 @@ class SecretAlreadyShown(Refused):
 
     def __init__(self, token_id: str) -> None:
         super().__init__("The token was made before and its secret was shown then.", token_id=token_id)
+
+
+class ChangePending(BatonError):
+    """No refusal: the change was stored, and waits for another administrator. ``change``: the stored change."""
+
+    code = "change_pending"
+
+    def __init__(self, change: Any) -> None:
+        super().__init__("The change waits for another administrator.", change_id=change.id)
+        self.change = change
+
+
+class ChangeOver(Refused):
+    """``state``: of the change now."""
+
+    code = "change_over"
+
+    def __init__(self, change_id: str, state: str) -> None:
+        remedy = "nothing is left to decide. Ask for it again if it is still needed."
+        if state == "pending":
+            remedy = "another administrator has to approve it first."
+        message = f"The change is {state}: {remedy}"
+        super().__init__(message, change_id=change_id, state=state)
+
+
+class ChangeOvertaken(Refused):
+    """The workspace isn't as it was when the change was asked for."""
+
+    code = "change_overtaken"
+
+    def __init__(self, change_id: str, name: str) -> None:
+        message = f"{name} has changed since the change was asked for. Refuse the change, and ask for it again."
+        super().__init__(message, change_id=change_id, name=name)
 
 
 class NotASession(Refused):
@@ -554,6 +615,33 @@ class ApprovalCounted(Refused):
             f"Your approval of {task_id} counts already. It needs {needed} people: somebody else has to approve it."
         )
         super().__init__(message, task_id=task_id, needed=needed)
+
+
+@dataclass(frozen=True, slots=True)
+class LackingApproval:
+    """The requirement of one rule, and its approvals so far. ``of``: the people and groups that it names, in words."""
+
+    needed: int
+    of: str
+    given: list[str]
+
+    def __str__(self) -> str:
+        given = f"approved by {', '.join(self.given)}" if self.given else "nobody of them has approved"
+        return f"{self.needed} of {self.of} ({given})"
+
+
+class ApprovalNeeded(Refused):
+    """``lacks``: each requirement of a rule that isn't met; empty for a claimer who may not read rules."""
+
+    code = "approval_needed"
+
+    def __init__(self, task_id: str, agent: str, lacks: list[LackingApproval]) -> None:
+        needs = f"It needs the approval of {', and of '.join(map(str, lacks))}. " if lacks else ""
+        message = (
+            f"Rules of the settings hold {task_id} back from {agent}. {needs}People approve it on the console's page "
+            f"Approvals, or with: baton tasks approve {task_id}. Claim it after that."
+        )
+        super().__init__(message, task_id=task_id, agent=agent, lacks=[asdict(each) for each in lacks])
 
 
 class ReceiptRefused(Refused):

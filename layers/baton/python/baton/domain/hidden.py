@@ -19,7 +19,7 @@ JOINED = r"[\u0620-\u077f\u08a0-\u08ff\u0900-\u0dff]"
 # Controls but tab and line feed, formats (tags, bidi), fillers, lone surrogates, private use, variation selectors.
 HIDING = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U00013430-\U0001343f"
+    r"\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U00013430-\U0001343f\U00016fe4"
     r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
 )
 HIDDEN = re.compile(

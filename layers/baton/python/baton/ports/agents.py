@@ -6,11 +6,14 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from baton.domain.access.workspace_change import WorkspaceChange
 from baton.domain.agents.agent import Agent, Roster
+from baton.domain.agents.guards import Guards
 from baton.domain.agents.route import Route, RoutingTable
 from baton.domain.agents.tool import Tool, Toolbox
 from baton.domain.runs.run_profile import RunProfile
 from baton.domain.settings.settings import Settings
+from baton.ports.access import Recorded
 from baton.ports.paging import Page
 
 
@@ -26,9 +29,23 @@ class AgentStore(Protocol):
     def dispatch_inputs(self, workspace: str, slug: str) -> tuple[Agent | None, Settings]:
         """Returns the agent and the workspace's settings, in one read."""
 
-    def save_agent(self, agent: Agent, roster: Roster, profile: RunProfile | None = None) -> None:
-        """Saves the agent in its next version, and its profile if it changed. Raises ``Conflict`` if any agent changed
-        since ``roster`` was read."""
+    def guards(self, workspace: str) -> Guards:
+        """Returns the rules about handoffs, applied to the present agents. Reads like ``roster``."""
+
+    def save_agent(
+        self,
+        agent: Agent,
+        roster: Roster,
+        profile: RunProfile | None = None,
+        recorded: Recorded | None = None,
+        settings_version: int | None = None,
+    ) -> None:
+        """Saves the agent in its next version, its profile if it changed, and the record of the change.
+
+        Raises:
+            Conflict: any agent changed since ``roster`` was read, or the settings aren't in ``settings_version``, and
+                as ``Recorded`` says.
+        """
 
 
 class ContactStore(Protocol):
@@ -53,9 +70,9 @@ class RouteStore(Protocol):
     def table(self, workspace: str) -> RoutingTable:
         """Returns all routes of the workspace, in one read."""
 
-    def save_route(self, route: Route, table: RoutingTable) -> None:
-        """Saves the route in its next version; every version is kept for good. Raises ``Conflict`` if any route changed
-        since ``table`` was read."""
+    def save_route(self, route: Route, table: RoutingTable, change: WorkspaceChange | None = None) -> None:
+        """Saves the route in its next version with the record of the change; every version is kept for good. Raises
+        ``Conflict`` if any route changed since ``table`` was read."""
 
 
 class ToolStore(Protocol):
@@ -69,5 +86,6 @@ class ToolStore(Protocol):
     def named(self, workspace: str, names: Collection[str]) -> dict[str, Tool]:
         """Returns the tools that exist, by name, in one read."""
 
-    def save_tool(self, tool: Tool, toolbox: Toolbox) -> None:
-        """Saves the tool in its next version. Raises ``Conflict`` if any tool changed since ``toolbox`` was read."""
+    def save_tool(self, tool: Tool, toolbox: Toolbox, change: WorkspaceChange | None = None) -> None:
+        """Saves the tool in its next version with the record of the change. Raises ``Conflict`` if any tool changed
+        since ``toolbox`` was read."""

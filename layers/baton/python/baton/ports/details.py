@@ -8,6 +8,7 @@ from typing import Any
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.workflow import (
     Checkpoint,
+    RunState,
 )
 from baton.domain.tasks.failure import failure_in
 from baton.domain.tasks.task import Claim, Recovery, Task
@@ -28,6 +29,7 @@ class TaskDetails:
     failure: dict[str, Any] | None = None
     resume_payload: dict[str, Any] | None = None  # the resume payload
     checkpoint: Checkpoint | None = None
+    run_state: RunState | None = None
     recoveries: tuple[Recovery, ...] = ()
     page_sync: PageSync | None = None
     ended_claim: Claim | None = None  # the claim that the command ended, without its id; None for a repeat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -11,6 +11,7 @@ from baton.domain.handoffs.workflow import (
     BackgroundJob,
     JobKind,
 )
+from baton.domain.questions.approval import ReadyApproval
 from baton.ports.paging import Page
 
 
@@ -32,6 +33,8 @@ class ReadyTask:
     ready_at: datetime
     requires: tuple[str, ...] = ()  # of open work: the claimers' filter
     source: str = ""  # of open work: the claimers' filter
+    # The fields that approval rules compare.
+    approved_by: tuple[ReadyApproval, ...] = field(default=(), compare=False)
     priority: str = field(default="", compare=False)
     lapsed_claim: str | None = None  # the claim that holds the task, though its lease seems to be over; None if ready
 
@@ -51,6 +54,10 @@ class QueueStore(Protocol):
 
     def open_work(self, workspace: str, now: datetime) -> Iterator[ReadyTask]:
         """Returns ready open work, in the same way. The caller checks who may claim it."""
+
+    def queued(self, workspace: str, agents: Sequence[str], limit: int, cursor: str | None) -> Page:
+        """Returns ``ReadyTask`` of the open work and of the queues of these agents, also what isn't due. Lags. At most
+        20 reads: a page may be shorter than ``limit``, also empty."""
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns tasks that wait for a human's approval, the most urgent and oldest first. The index lags, the tasks

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from baton.ports.access import SessionStore, SettingsStore, TokenStore, UseStore, ViewStore
+from baton.ports.access import ChangeStore, SessionStore, SettingsStore, TokenStore, UseStore, ViewStore
 from baton.ports.agents import AgentStore, ContactStore, RouteStore, ToolStore
 from baton.ports.alerts import AlertStore
 from baton.ports.bell import BellStore
@@ -56,6 +56,7 @@ class Store(CommitStore, Protocol):
     bell: BellStore
     questions: QuestionStore
     settings: SettingsStore
+    changes: ChangeStore
     tokens: TokenStore
     sessions: SessionStore
     uses: UseStore

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
@@ -38,6 +39,7 @@ class InProcess:
             step = "from a checkout of Baton: pip install ./packages/baton-client ./packages/baton-testing"
             raise Misused("there is no Baton to play", "the package baton-testing isn't installed", step) from exc
         self.stack: Stack = new_stack()
+        self.run_key = secrets.token_hex(32)  # a test writes no key file
         self.steps: deque[Callable[[], object]] = deque()
         self._lock = threading.RLock()
         self._tokens: dict[tuple[str, str], str] = {}
@@ -149,7 +151,7 @@ class InWorld(Session):
     """What plays flows in the test's process."""
 
     def __init__(self, process: InProcess, token: str, agent: str) -> None:
-        super().__init__(URL, token, agent=agent)
+        super().__init__(URL, token, agent=agent, run_key=process.run_key)
         self._process = process
 
     def _heartbeats(self, request: Request[Any], lease: Lease, lost: Signal, name: str) -> Heartbeats:

@@ -18,7 +18,7 @@ from baton.adapters.lexical_search import LexicalSearch
 from baton.adapters.system import RandomIds
 from baton.bootstrap import log_line
 from baton.domain import times
-from baton.domain.access.principal import ACT_AS, Principal, PrincipalKind
+from baton.domain.access.principal import PrincipalKind, operator
 from baton.ports.deps import Deps
 from baton.services.access.issue_token import TokenRequest, issue_token
 from baton.services.claims.join_branches import join_branches
@@ -40,7 +40,7 @@ from wait import handler as polls
 
 URL = "https://baton.invalid"  # nothing is ever sent there
 SWEEP_SECONDS = 60
-_ADMIN = Principal("testing", PrincipalKind.HUMAN, "admin", frozenset({ACT_AS}))
+_OPERATOR = operator("testing")
 
 
 class _Clock:
@@ -98,9 +98,9 @@ class Stack:
 
     def token(self, kind: str, name: str) -> str:
         """Returns a new token: a human's is an administrator's."""
-        scopes = _ADMIN.scopes if kind == "human" else frozenset[str]()
+        scopes = _OPERATOR.scopes if kind == "human" else frozenset[str]()
         wanted = TokenRequest(kind=PrincipalKind(kind), subject=name, scopes=scopes)
-        return issue_token(self._deps, _ADMIN, wanted)[1]
+        return issue_token(self._deps, _OPERATOR, wanted)[1]
 
     def answer(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]

@@ -2,6 +2,9 @@
 number is brought to today's where it is read (docs/decisions/044-a-number-for-the-stored-shapes.md). Only ``Table`` and
 the outbox, which must go on beside an item that can't be read, know of it.
 
+One kind of item may go ahead of the others: ``TODAY.reads`` is the highest number that this release reads, and an item
+is written under a number of its own if it has ``NUMBER`` (``LOWERED_RIGHTS``).
+
 To change a stored shape: raise ``TODAY.number`` by one, and add a step from the number before for each kind of item
 that changes. A step gets an item as that number has it, and returns it as the next one does.
 """
@@ -39,30 +42,40 @@ WITHOUT_NUMBER = frozenset(
     }
 )
 
+# The number of items that grant less than the release before would read from them: that release refuses them.
+LOWERED_RIGHTS = 2
+
 Step = Callable[[Item], Item]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSchema:
     """``number``: of what is written. ``steps``: number → kind of item → step to the next number; a kind without one is
-    the same in both. ``noticed``: called for each item of a newer number that is met."""
+    the same in both. ``noticed``: called for each item of a newer number that is met. ``ahead``: how many numbers above
+    its own this version reads, too."""
 
     number: int
     steps: Mapping[int, Mapping[str, Step]] = field(default_factory=dict)
     noticed: Callable[[], None] = lambda: None
+    ahead: int = 0
+
+    @property
+    def reads(self) -> int:
+        """The highest number that this version reads."""
+        return self.number + self.ahead
 
     def guarded(self, update: Item) -> Item:
         """Returns the request of an update that leaves a newer item alone."""
         condition, names = update.get("ConditionExpression"), {**update["ExpressionAttributeNames"], "#schema": NUMBER}
         condition = f"({condition}) AND {IS_NOT_NEWER}" if condition else IS_NOT_NEWER
-        values = {**update["ExpressionAttributeValues"], ":schema": {"N": str(self.number)}}
+        values = {**update["ExpressionAttributeValues"], ":schema": {"N": str(self.reads)}}
         changed = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
         return {**update, "ConditionExpression": condition, **changed}
 
     def is_newer(self, item: Item) -> bool:
         """True also for a number that somebody damaged: nothing may be made of that item."""
         number = item.get(NUMBER, 0)
-        if isinstance(number, int | Decimal) and int(number) <= self.number:
+        if isinstance(number, int | Decimal) and int(number) <= self.reads:
             return False
         self.noticed()
         return True
@@ -88,4 +101,4 @@ def _stepped(step: Step, kind: str, item: Item) -> Item:
     return changed
 
 
-TODAY = ItemSchema(number=1)
+TODAY = ItemSchema(number=1, ahead=LOWERED_RIGHTS - 1)

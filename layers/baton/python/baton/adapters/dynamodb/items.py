@@ -12,9 +12,11 @@ from datetime import date
 from typing import Any
 
 from baton.adapters.dynamodb import keys, records, trail_items
+from baton.adapters.dynamodb.item_schema import LOWERED_RIGHTS, NUMBER
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
-from baton.domain.access.principal import PrincipalKind
+from baton.domain.access.principal import PrincipalKind, usual_right
+from baton.domain.access.rights import Right
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.canonical_json import canonical_json
@@ -27,7 +29,7 @@ from baton.domain.newer import deciding, member
 from baton.domain.numbers import loads
 from baton.domain.settings.approval_rule import rules_from
 from baton.domain.settings.settings import Settings
-from baton.domain.settings.tracker_settings import from_public
+from baton.domain.settings.tracker_settings import USUAL_TRACKER_RIGHT, from_public
 from baton.domain.tasks import trail
 from baton.domain.tasks.field_rules import FieldRule, Form
 from baton.domain.tasks.task import KEPT, TOLD, Claim, Recovery, Task, TaskMeta
@@ -47,10 +49,11 @@ def head_item(task: Task, fresh: int = 0, inbox: keys.Key | None = None) -> Item
     fields_ = {**trail.told(task), "depth": task.depth}  # also where no event would tell it
     told = {name: value for name, value in fields_.items() if name not in implied or value != implied[name]}
     kept = {name: value for name, rule in KEPT.items() if (value := getattr(meta, name)) != rule.unsaid}
+    stored = _converted(_WRITTEN, told, TOLD)
     return {
         **meta.unread,
         **key,
-        **_converted(_WRITTEN, told, TOLD),
+        **{_STORED_AS.get(name, name): value for name, value in stored.items()},
         **_converted(_WRITTEN, kept, KEPT),
         "hard_deadline_ms": None if task.hard_deadline is None else times.to_ms(task.hard_deadline),
         "events": list(meta.tail) or None,
@@ -76,10 +79,15 @@ def _implied(head: Item, source_agent: str) -> Item:
     }
 
 
+# A field of HEAD under the name of an attribute that the queue index projects: claimers skip what they may not claim
+# without reading it (docs/storage.md). A successor of the index can project a name of its own.
+_STORED_AS = {"ok_by": "accepts"}
+
+
 # Every attribute that this version may write into HEAD. What else is found there is a newer version's.
 HEAD_ATTRIBUTES = frozenset(
     {
-        *TOLD,
+        *(_STORED_AS.get(name, name) for name in TOLD),
         *KEPT,
         *("pk", "sk", "queue_pk", "queue_sk", "wake_pk", "wake_sk", "hard_deadline_ms", "events", "fresh"),
         *("output", "completion", "output_in", "written_by", "void", "ttl"),
@@ -96,7 +104,8 @@ def task_from(item: Item) -> Task:
         results=tuple(item[name] for name in ("output", "completion") if name in item),
         unread={name: value for name, value in item.items() if name not in HEAD_ATTRIBUTES},
     )
-    told = _implied(item, item["source_agent"]) | _converted(_READ, item, TOLD)
+    stored = {**item, **{name: item.get(place) for name, place in _STORED_AS.items()}}
+    told = _implied(item, item["source_agent"]) | _converted(_READ, stored, TOLD)
     if "claim" in item:
         told["claim"] = claim_of(item)
     return trail.task_of(told, meta)
@@ -229,8 +238,10 @@ def settings_item(workspace: str, settings: Settings) -> Item:
     holidays = sorted(map(str, settings.holidays))
     rules = canonical_json([each.public() for each in settings.approval_rules]) if settings.approval_rules else None
     groups = canonical_json(settings.groups) if settings.groups else None
-    written = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
+    written: Item = {"holidays": holidays, "guardrails": guardrails, "tracker": tracker}
     written |= {"approval_rules": rules, "groups": groups}
+    if settings.tracker and any(right != USUAL_TRACKER_RIGHT for right in settings.tracker.rights.values()):
+        written[NUMBER] = LOWERED_RIGHTS
     return {**keys.settings(workspace)._asdict(), **values, **written}
 
 
@@ -247,7 +258,11 @@ def settings_from(item: Item | None) -> Settings:
 
 
 def token_item(token: Token) -> Item:
-    return {**keys.token(token.id)._asdict(), **records.written(token)}
+    """A right below the usual one is written under a number of its own: the release before, which knows no rights,
+    refuses such a token. Any other right follows from the scopes, as in that release."""
+    lowered = token.right is not None and token.right != usual_right(token.scopes)
+    right: Item = {"right": token.right, NUMBER: LOWERED_RIGHTS} if lowered else {"right": None}
+    return {**keys.token(token.id)._asdict(), **records.written(token), **right}
 
 
 def listed_token_item(token: Token) -> Item:
@@ -256,7 +271,8 @@ def listed_token_item(token: Token) -> Item:
 
 
 def token_from(item: Item) -> Token:
-    return records.read(Token, item, kind=deciding(PrincipalKind, item["kind"]))
+    right = deciding(Right, item["right"]) if "right" in item else None
+    return records.read(Token, item, kind=deciding(PrincipalKind, item["kind"]), right=right)
 
 
 def _without_none(values: Item) -> Item:

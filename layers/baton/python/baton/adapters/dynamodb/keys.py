@@ -11,10 +11,12 @@ from typing import NamedTuple
 from zlib import crc32
 
 from baton.domain import times
+from baton.domain.access.workspace_change import ChangeState, WorkspaceChange
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.bell.listener import Listener, Topic, place_of
 from baton.domain.canonical_json import digest_of
 from baton.domain.handoffs.workflow import BackgroundJob, JobKind
+from baton.domain.look_alikes import look
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.questions.question import Question
 from baton.domain.questions.standing_answer import StandingAnswer
@@ -84,6 +86,7 @@ HEAD = "HEAD"
 MIRROR = "MIRROR"
 OUTPUT = "OUTPUT"
 RETRY = "RETRY"
+RUN_STATE = "RUN_STATE"
 FOLLOWED = "FOLLOWED"
 TOKEN = "TOKEN"  # noqa: S105 - a sort key
 _ERRANDS = {"JOIN": JobKind.JOIN, "CASCADE": JobKind.CASCADE}
@@ -236,8 +239,23 @@ def standing_answer(of: StandingAnswer) -> Key:
     return Key(standing_answers(of.workspace), standing_answers_of(of.agent, of.tool)[0] + of.id)
 
 
-def last_approval(workspace: str, agent: str, tool: str) -> Key:
-    return Key(f"WS#{workspace}#LAST-APPROVALS", standing_answers_of(agent, tool)[0])
+def last_approvals(workspace: str) -> str:
+    return f"WS#{workspace}#LAST-APPROVALS"
+
+
+def last_approvals_of(agent: str, tool: str) -> tuple[str, str]:
+    """The first and the last sort key of those of an agent's tool, and of the tools that look like it."""
+    return standing_answers_of(agent, look(tool))
+
+
+def last_approval(workspace: str, agent: str, tool: str, question_id: str) -> Key:
+    """In the order in which the questions were asked. An older item has no question in its key and comes first."""
+    return Key(last_approvals(workspace), last_approvals_of(agent, tool)[0] + question_id)
+
+
+def before_last_approval(sort_key: str, question_id: str) -> str:
+    """Returns a sort key of the same agent and tool that comes before those of this question and of later ones."""
+    return f"{sort_key.partition('#')[0]}#{question_id}"
 
 
 def open_questions(workspace: str) -> str:
@@ -277,6 +295,26 @@ def config_version(workspace: str, shard: int) -> Key:
     """The version of what a process keeps of a workspace: agents, settings, tokens. Every request reads one of these
     items, so that there are several, each in a partition of its own; all say the same."""
     return Key(f"WS#{workspace}#CONFIG#{shard}", "VERSION")
+
+
+def people(workspace: str) -> Key:
+    return Key(f"WS#{workspace}#PEOPLE", "PEOPLE")
+
+
+def changes(workspace: str) -> str:
+    """The changes of the workspace itself, by their ids."""
+    return f"WS#{workspace}#CHANGES"
+
+
+def waiting_changes(workspace: str) -> str:
+    """In the queue index."""
+    return f"WS#{workspace}#CHANGES-WAITING"
+
+
+def change_index_key(of: WorkspaceChange) -> Key | None:
+    """Returns the key of a change that waits in the queue index; None once it is decided."""
+    waits = of.state in {ChangeState.PENDING, ChangeState.APPROVED}
+    return Key(waiting_changes(of.workspace), of.id) if waits else None
 
 
 def profile(workspace: str, slug: str) -> Key:

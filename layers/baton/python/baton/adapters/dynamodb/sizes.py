@@ -21,6 +21,7 @@ _FIELDS = {
     keys.CHECKPOINT: "state",
     keys.FAILURE: "failure",
     keys.OUTPUT: "output",
+    keys.RUN_STATE: "state",
     "CHECKPOINTS": "state",
     "NOTES": "text",
     "REVIEW-REQUEST": "context",

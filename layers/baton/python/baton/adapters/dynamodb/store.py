@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from botocore import exceptions
 
 from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb.access.recorded_writes import recorded_writes
 from baton.adapters.dynamodb.access.saved_views import SavedViews
 from baton.adapters.dynamodb.access.sessions import Sessions
 from baton.adapters.dynamodb.access.tokens import Tokens
@@ -22,6 +23,7 @@ from baton.adapters.dynamodb.agents.tools import Tools
 from baton.adapters.dynamodb.agents.workspace_configs import WorkspaceConfigs
 from baton.adapters.dynamodb.alerts.alerts import Alerts
 from baton.adapters.dynamodb.bell.listeners import Listeners
+from baton.adapters.dynamodb.changes.changes import Changes
 from baton.adapters.dynamodb.claims.claims import Claims
 from baton.adapters.dynamodb.conversations.conversation_reads import ConversationReads
 from baton.adapters.dynamodb.escalations.escalations import Escalations
@@ -64,6 +66,7 @@ class DynamoStore(Store):
         self.sessions, self.uses, self.views = Sessions(table), Uses(table), SavedViews(table)
         self.alerts, self.tracker, self.memory = Alerts(table), TrackerReads(table), Entries(table)
         self.outbox, self.watches = EventOutbox(table, self.trail.rows), Watches(table)
+        self.changes = Changes(table)
         self.bell, self.questions, self.stats = Listeners(table), Questions(table), DayStats(table)
         self.forget_all()
 
@@ -76,7 +79,7 @@ class DynamoStore(Store):
     def _use(self, configs: WorkspaceConfigs) -> None:
         """Makes the parts that read agents and settings, or raise their version."""
         table, self._configs = self._table, configs
-        self.agents, self.settings = Agents(table, configs), WorkspaceSettings(table, configs)
+        self.agents, self.settings = Agents(table, configs, recorded_writes), WorkspaceSettings(table, configs)
         self.tokens, self.handoffs = Tokens(table, configs), Handoffs(table, configs)
         self.escalations = Escalations(table, configs)
 

@@ -7,20 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.adapters.dynamodb import items, keys
-from baton.adapters.dynamodb.alerts.alert_items import alert_item
+from baton.adapters.dynamodb.access.people_items import people_item
+from baton.adapters.dynamodb.alerts.alert_items import alert_item, alert_listing
+from baton.adapters.dynamodb.changes.change_items import change_item
 from baton.adapters.dynamodb.handoffs import handoff_items
-from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite, KeyBar
+from baton.adapters.dynamodb.item_writes import Fitness, Item, ItemWrite
 from baton.adapters.dynamodb.memory import entry_items
-from baton.adapters.dynamodb.puts import NOT_THERE_YET, put
+from baton.adapters.dynamodb.puts import put
 from baton.adapters.dynamodb.questions import question_items
 from baton.adapters.dynamodb.stats.decision_items import decision_item
 from baton.adapters.dynamodb.tasks import task_items
 from baton.adapters.dynamodb.tracker import tracker_items
-from baton.domain import errors
+from baton.domain.access.person import People
+from baton.domain.access.workspace_change import WorkspaceChange
 from baton.domain.alerts.alert import Alert
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import Review, ReviewRequest
-from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, RootHandoffs
+from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateResult, RootHandoffs, RunState
 from baton.domain.memory.entry import ChangedEntry, Entry
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.questions.question import Question
@@ -52,14 +55,6 @@ class StoredType:
     beside: Callable[[str, Any], list[ItemWrite]] = _nothing  # what is always written with it
 
 
-def _alert_listing(workspace: str, alert: Alert) -> list[ItemWrite]:
-    """A new alert's entry in the listing of its task. Nobody changes it, while the alert itself goes on changing."""
-    if alert.version > 1:
-        return []
-    key = keys.Key(keys.alerts_of_task(workspace, alert.task_id), alert.id)
-    return [put(key._asdict(), NOT_THERE_YET, lambda: errors.Conflict("alert"), Fitness.LASTING, KeyBar(key))]
-
-
 def _latest_checkpoint(workspace: str, checkpoint: Checkpoint) -> list[ItemWrite]:
     key = keys.task_item(workspace, checkpoint.task_id, keys.CHECKPOINT)
     return [put(handoff_items.checkpoint_item(key, checkpoint))]
@@ -78,15 +73,20 @@ STORED: dict[type, StoredType] = {
     TaskEntry: StoredType(task_items.entry_item, "transcript", Fitness.LASTING, owner="fence"),
     # around tasks
     Checkpoint: StoredType(task_items.listed_checkpoint_item, fitness=Fitness.LASTING, beside=_latest_checkpoint),
+    RunState: StoredType(task_items.run_state_item),
     BackgroundJob: StoredType(handoff_items.job_item, fitness=Fitness.CHANGING),
     RootHandoffs: StoredType(handoff_items.roots_item, "root handoffs", Fitness.CHANGING),
     # for humans
-    Alert: StoredType(lambda _, alert: alert_item(alert), "alert", Fitness.CHANGING, beside=_alert_listing),
+    Alert: StoredType(
+        lambda _, alert: alert_item(alert), "alert", Fitness.CHANGING, beside=lambda _, alert: alert_listing(alert)
+    ),
     Question: StoredType(lambda _, each: question_items.question_item(each), "question", Fitness.CHANGING),
     StandingAnswer: StoredType(
         lambda _, each: question_items.standing_answer_item(each), "standing answer", Fitness.CHANGING
     ),
     LastApproval: StoredType(question_items.last_approval_item),
+    People: StoredType(lambda _, people: people_item(people), "people", Fitness.CHANGING),
+    WorkspaceChange: StoredType(lambda _, change: change_item(change), "change", Fitness.CHANGING),
     Review: StoredType(lambda _, review: items.review_item(review), "manual review", Fitness.CHANGING),
     Decision: StoredType(lambda _, decision: decision_item(decision)),
     ReviewRequest: StoredType(task_items.review_request_item),

@@ -308,7 +308,7 @@ class Table:
         request, bar = dict(write.request), write.bar
         match write.kind:
             case "Put":
-                request["Item"] = {**self.shards.placed(request["Item"]), NUMBER: {"N": str(self.schema.number)}}
+                request["Item"] = {NUMBER: {"N": str(self.schema.number)}, **self.shards.placed(request["Item"])}
             case "Update":
                 request = self.schema.guarded({**request, "Key": self.shards.placed(request["Key"])})
             case _:

@@ -24,6 +24,11 @@ HUMAN_FACTOR = 5
 # ``SAMPLED_BYTES`` always is.
 SAMPLED, SAMPLED_BYTES = 20, 64_000
 SETTINGS_ARE_GOOD_FOR = timedelta(minutes=1)
+# Openings and polls of one connection to the bell in a minute. A client polls twice after it has opened, then every
+# nine minutes; a page polls also when its person returns, at most every ten seconds.
+BELL_POLLS_PER_MINUTE = 12
+# The bell refuses a token for this time after its connection exceeded that rate.
+BELL_PAUSE = timedelta(minutes=1)
 # Callers that a process remembers. At this number it forgets all of them.
 MAX_REMEMBERED = 10_000
 
@@ -84,17 +89,41 @@ class CallerUse:
         self.bytes += size
 
 
+@dataclass(frozen=True, slots=True)
+class BellUse:
+    """A principal's use in one minute, as all processes have counted it. ``requests`` includes ``bell``: its openings
+    and polls of the bell. ``connection`` counts those of one connection. ``paused_until`` belongs to the token."""
+
+    requests: int
+    bell: int
+    connection: int
+    paused_until: datetime | None
+
+
 @dataclass(slots=True)
 class Meter:
-    """The state of one process: its callers' use and the settings that it has read."""
+    """The state of one process: its callers' use, tokens that the bell refuses, and the settings that it has read."""
 
     uses: dict[tuple[str, str], CallerUse] = field(default_factory=dict)
+    paused: dict[str, datetime] = field(default_factory=dict)
     settings: dict[str, tuple[datetime, Settings]] = field(default_factory=dict)
 
     def use_of(self, by: Principal, now: datetime) -> CallerUse:
         if len(self.uses) >= MAX_REMEMBERED:
             self.uses.clear()
         return self.uses.setdefault((by.workspace, by.key), CallerUse(now))
+
+    def pause(self, by: Principal, until: datetime) -> None:
+        """Has this process refuse the token at the bell until then, without asking the table."""
+        if len(self.paused) >= MAX_REMEMBERED:
+            self.paused.clear()
+        self.paused[by.token_id] = until
+
+    def bell_must_be_open(self, by: Principal, now: datetime) -> None:
+        """Raises ``RateLimited`` while the bell refuses the token."""
+        until = self.paused.get(by.token_id, now)
+        if now < until:
+            raise errors.RateLimited("bell", ceil((until - now).total_seconds()))
 
 
 def sampled(size: int) -> int:

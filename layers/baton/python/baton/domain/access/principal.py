@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from baton.domain import errors
+from baton.domain.access.rights import USUAL_RIGHT, Deed, Right, may
 
 ACT_AS = "act_as"
 CONVERSE = "converse"
@@ -19,6 +20,7 @@ CALLBACK = "callback"
 # The principal that long cursors are stored for. No token's name has a colon.
 READER = "baton:reader"
 _TRACKER = "notion:"
+_OPERATOR = "baton:operator"
 OWN_PARTS = frozenset({SWEEPER, PROCESS_TASK, SYNC_TRACKER, JOINER, CALLBACK})
 
 
@@ -39,10 +41,23 @@ class Principal:
     # The token that was shown. It says nothing of who this is, and gives no right.
     token_id: str = field(default="", compare=False, repr=False)
     session_of: str | None = field(default=None, compare=False, repr=False)  # the token that opened it, of a session
+    # The maker of the token, by their key. An agent's or a service's token has a person as its maker, who can act
+    # with it.
+    made_by: str = field(default="", compare=False, repr=False)
+    # A person's right; the default is ``usual_right``. Agents and services have no right.
+    right: Right | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "right", usual_right(self.scopes, self.right) if self.is_human else None)
 
     @property
     def is_human(self) -> bool:
         return self.kind is PrincipalKind.HUMAN
+
+    @property
+    def is_operator(self) -> bool:
+        """True for the person who runs the deployment and has the table itself. No token's name has a colon."""
+        return self.is_human and self.id == _OPERATOR
 
     @property
     def is_own_part(self) -> bool:
@@ -55,6 +70,12 @@ class Principal:
         return f"{self.kind}:{self.id}"
 
     @property
+    def authors(self) -> tuple[str, ...]:
+        """The keys of those who count as authors of its requests: its own, and that of the person who made an agent's
+        or a service's token."""
+        return (self.key, self.made_by) if self.made_by and not self.is_human else (self.key,)
+
+    @property
     def is_session(self) -> bool:
         return self.session_of is not None
 
@@ -65,24 +86,29 @@ class Principal:
             return {}
         return {"token": self.session_of, "session": self.token_id} if self.session_of else {"token": self.token_id}
 
-    def must_be_let_name(self, human: str) -> None:
-        """Raises ``TokenNeeded`` for a session, and ``ScopeNeeded`` for another human's name, unless this is an
-        administrator: a human whose token has the scope ``act_as``, as the first of a workspace has."""
-        if self.is_session:
-            raise errors.TokenNeeded("make a human's token")
-        if human != self.id and ACT_AS not in self.scopes:
-            raise errors.ScopeNeeded(ACT_AS)
+    def must_have(self, deed: Deed) -> None:
+        """Checks the caller's right. Agents and services pass for deeds that aren't for people only: their scopes
+        decide.
 
-    def must_be_human(self, action: str) -> None:
-        """Raises ``HumanNeeded`` for agents and services, whichever agent they act for (invariant 8)."""
+        Raises:
+            HumanNeeded: the deed is for people only, and this is an agent or a service (invariant 8).
+            RightNeeded: this is a person with a lower right.
+        """
         if not self.is_human:
-            raise errors.HumanNeeded(action)
+            if deed.is_for_people_only:
+                raise errors.HumanNeeded(deed.value)
+        elif not may(self.right, deed):
+            raise errors.RightNeeded(deed.value, str(deed.least), str(self.right))
+
+    def may_do(self, deed: Deed) -> bool:
+        """True for a person with the right for the deed."""
+        return may(self.right, deed)
 
     def must_not_be_agent(self, action: str) -> None:
         if self.kind is PrincipalKind.AGENT:
             raise errors.HumanNeeded(action)
 
-    def must_read_all(self, action: str) -> None:
+    def must_have_act_as(self, action: str) -> None:
         """Raises ``HumanNeeded`` for agents, and ``ScopeNeeded`` for services without the scope ``act_as``."""
         self.must_not_be_agent(action)
         if not self.is_human and ACT_AS not in self.scopes:
@@ -108,10 +134,32 @@ def system(workspace: str, name: str) -> Principal:
     return Principal(workspace, PrincipalKind.SERVICE, name, frozenset({ACT_AS}))
 
 
-def tracker_human(workspace: str, user_id: str) -> Principal:
+def operator(workspace: str) -> Principal:
+    """Returns the principal of the person who runs the deployment, for the programs of ``tools/admin``."""
+    return Principal(workspace, PrincipalKind.HUMAN, _OPERATOR, frozenset({ACT_AS}))
+
+
+def principal_named(workspace: str, key: str) -> Principal:
+    """Returns the principal with this key, as trails name it: without a token, a right or a scope."""
+    kind, _, name = key.partition(":")
+    return Principal(workspace, PrincipalKind(kind), name)
+
+
+def usual_right(scopes: frozenset[str], right: Right | None = None) -> Right:
+    """Returns ``right``, or the right of a human's token that names none: such a token with the scope ``act_as`` is an
+    administrator's."""
+    return right or (Right.ADMINISTRATOR if ACT_AS in scopes else USUAL_RIGHT)
+
+
+def tracker_human(workspace: str, user_id: str, right: Right = USUAL_RIGHT) -> Principal:
     """Returns the principal of a person who acted in the tracker. No token's name has a colon."""
-    return Principal(workspace, PrincipalKind.HUMAN, _TRACKER + user_id)
+    return Principal(workspace, PrincipalKind.HUMAN, _TRACKER + user_id, right=right)
 
 
 def is_tracker_human(principal_id: str) -> bool:
     return principal_id.startswith(_TRACKER)
+
+
+def tracker_user(principal_id: str) -> str:
+    """Returns the tracker's id of a person who acted there."""
+    return principal_id.removeprefix(_TRACKER)

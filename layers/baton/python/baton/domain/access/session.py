@@ -72,6 +72,7 @@ def session_of(parent: Token, session_id: str, digest: str, now: datetime, *, in
         session_of=parent.id,
         ends_at=ends_at,
         in_cookie=in_cookie,
+        right=parent.right,
     )
 
 

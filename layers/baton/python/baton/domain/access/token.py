@@ -10,7 +10,8 @@ from datetime import datetime
 from hmac import compare_digest
 
 from baton.domain import times
-from baton.domain.access.principal import Principal, PrincipalKind
+from baton.domain.access.principal import Principal, PrincipalKind, usual_right
+from baton.domain.access.rights import Right
 
 SECRET_BYTES = 32
 _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
@@ -19,7 +20,7 @@ _TOKEN = re.compile(r"baton_([0-9a-z]{8,40})_([0-9a-f]{64})\Z")
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What a caller shows: the id of a token, and a secret. The secret is digested at once, so that every refusal takes
-    the same work. ``in_cookie``: a browser showed it, and no page could read it."""
+    the same work. ``in_cookie``: a browser showed one half of it, and a page the other."""
 
     token_id: str
     digest: str = field(repr=False)
@@ -44,14 +45,26 @@ class Token:
     session_of: str | None = None  # the id of the token that a session was opened with
     ends_at: datetime | None = None  # of a session: no renewal leads beyond it
     in_cookie: bool = False  # of a session: it is shown by a cookie, and by nothing else
+    right: Right | None = None  # a human's; the default is ``usual_right``. Agents and services have no right
+
+    def __post_init__(self) -> None:
+        is_human = self.kind is PrincipalKind.HUMAN
+        object.__setattr__(self, "right", usual_right(self.scopes, self.right) if is_human else None)
 
     @property
     def principal(self) -> Principal:
-        return Principal(self.workspace, self.kind, self.subject, self.scopes, self.id, self.session_of)
+        return Principal(
+            self.workspace, self.kind, self.subject, self.scopes, self.id, self.session_of, self.created_by, self.right
+        )
 
     @property
     def is_session(self) -> bool:
         return self.session_of is not None
+
+    @property
+    def is_of_a_person(self) -> bool:
+        """True for a token that makes its human one of the workspace's people. A session doesn't."""
+        return self.kind is PrincipalKind.HUMAN and not self.is_session
 
     def admits(self, shown: Credentials, now: datetime) -> bool:
         return self.in_cookie is shown.in_cookie and compare_digest(self.digest, shown.digest) and self.is_active(now)
@@ -63,10 +76,12 @@ class Token:
         return self if self.revoked_at else replace(self, revoked_at=at, revoked_by=by.key)
 
     def under(self, parent: Token) -> Token:
-        """Returns the session as it is, given the token that it was opened with: revoked with it."""
+        """Returns the session as it is, given the token that it was opened with: revoked with it, and with its
+        right."""
+        session = replace(self, right=parent.right, scopes=parent.scopes)
         if self.revoked_at is not None or parent.revoked_at is None:
-            return self
-        return replace(self, revoked_at=parent.revoked_at, revoked_by=parent.revoked_by)
+            return session
+        return replace(session, revoked_at=parent.revoked_at, revoked_by=parent.revoked_by)
 
     def state(self, now: datetime) -> str:
         if self.revoked_at is not None:

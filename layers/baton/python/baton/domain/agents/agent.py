@@ -9,9 +9,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from baton.domain import errors, hidden
+from baton.domain import errors, hidden, times
 from baton.domain.access.principal import Principal, PrincipalKind
-from baton.domain.agents.look_alikes import look, mixes_alphabets
+from baton.domain.access.rights import Deed
+from baton.domain.look_alikes import is_in_ordinary_forms, look, mixes_alphabets
 
 MAX_AGENTS = 500
 MAX_NAME = 100
@@ -23,10 +24,10 @@ MAX_DISPATCH_RANK = 1_000
 # A direction's roots of an hour are one item, whose size each of them costs: some 10 KB at most.
 MAX_ROOT_HANDOFFS = 1_000
 DEFAULT_RANK = 100
-# Fields that a human approves with a handoff tool to the agent, besides its run profile. A service that changes one of
-# them suspends the tool (``Tool.suspended_by``). Fields that only set when and how much the agent works aren't among
-# them.
+# Fields that a person approves with a handoff or a handoff tool to the agent, besides its run profile. Fields that only
+# set when and how much the agent works aren't among them.
 SEEN = ("name", "accepts", "produces", "runtime")
+_NO_APPROVAL: dict[str, Any] = {"approval_given_by": None, "approval_given_at": None}
 # The match of an agent that declares nothing: it takes any work and fits none especially.
 UNDECLARED_MATCH = 0.5
 
@@ -75,11 +76,16 @@ class Agent:
     created_at: datetime
     updated_at: datetime
     updated_by: str
-    # The last version in which a service changed a field of ``SEEN`` or the run profile (0: none), the service, and all
-    # fields that services have changed so far.
+    # The last version in which a service, or a person who may give no approval, changed a field of ``SEEN`` or the run
+    # profile; 0 if there is none. The editor. All fields that such editors have changed.
     service_version: int = 0
     service_by: str = ""
     service_fields: tuple[str, ...] = ()
+    service_at: datetime | None = None  # when; None also for a change under an earlier release
+    # The giver and the time of the standing approval. None: an earlier release stored neither, and its last editor
+    # counts.
+    approval_given_by: str | None = None
+    approval_given_at: datetime | None = None
     off_by: str = ""  # who switched it off; empty for one that is on, and for one of an earlier release
 
     @property
@@ -89,6 +95,26 @@ class Agent:
     @property
     def has_standing_approval(self) -> bool:
         return self.approval is Approval.AUTO
+
+    @property
+    def approval_giver(self) -> str:
+        """The key of the human who gave the standing approval; empty without one."""
+        given_by = self.updated_by if self.approval_given_by is None else self.approval_given_by
+        return given_by if self.has_standing_approval else ""
+
+    @property
+    def standing(self) -> dict[str, Any] | None:
+        """The standing approval in the event's shape (invariant 8); None without one."""
+        if not self.has_standing_approval:
+            return None
+        return standing_of("agent", self.slug, self.version, self.approval_giver, self.approval_given_at)
+
+    def is_as_at(self, at: datetime | None) -> bool:
+        """True if approvers see the agent as at this time, or as approvers have changed it since. A change of the same
+        millisecond counts as later; so does one of unknown time. ``at``: None for an unknown time."""
+        if self.service_version == 0:
+            return True
+        return at is not None and (self.service_at or self.updated_at) < at
 
     @property
     def names(self) -> frozenset[str]:
@@ -118,8 +144,13 @@ class Agent:
 
     def changed(self, by: Principal, at: datetime, of_profile: Iterable[str] = (), **values: Any) -> Agent:
         """Returns the next version. ``of_profile``: the fields of its run profile that change with it. A standing
-        approval covers the agent as a human saw it (invariant 8): a change by a service ends it. Raises ``HumanNeeded``
-        for a service that gives one, or that switches on what a human switched off."""
+        approval covers the agent as its giver saw it (invariant 8). A change by a service, or by a person who may give
+        none, ends it; so does another person's change of ``SEEN`` or the profile, unless that request gives it again.
+
+        Raises:
+            HumanNeeded: for a service that gives one, or that switches on an agent that a human switched off.
+            RightNeeded: for a person who gives one without the right.
+        """
         if not by.is_human:
             if values.get("approval") is Approval.AUTO:
                 raise errors.HumanNeeded("give a standing approval (approval: auto)")
@@ -138,11 +169,31 @@ class Agent:
             produces=distinct(after.produces),
         )
         fields = (*(name for name in SEEN if _comparable(after, name) != _comparable(self, name)), *of_profile)
-        if by.is_human or not fields:
+        after = replace(after, **self._approval_after(after, by, at, bool(fields), "approval" in values))
+        if by.may_do(Deed.GIVE_STANDING_APPROVAL) or not fields:
             return after
-        # All that services have ever changed: a second change doesn't hide the one before it.
+        # The list only grows, so a second change doesn't hide the one before it.
         fields = tuple(dict.fromkeys((*self.service_fields, *fields)))
-        return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
+        # Clocks of processes differ: the time never goes back, or an approval from before a change would count again.
+        last = max(at, self.service_at or at)
+        return replace(after, service_version=after.version, service_by=by.key, service_fields=fields, service_at=last)
+
+    def _approval_after(
+        self, after: Agent, by: Principal, at: datetime, is_other: bool, is_given: bool
+    ) -> dict[str, Any]:
+        """``is_other``: the change is one of what a standing approval covers. ``is_given``: the request states the
+        approval."""
+        if not after.has_standing_approval:
+            return _NO_APPROVAL
+        if not self.has_standing_approval:
+            by.must_have(Deed.GIVE_STANDING_APPROVAL)
+            return {"approval_given_by": by.key, "approval_given_at": at}
+        is_own = by.key == self.approval_giver
+        if not by.may_do(Deed.GIVE_STANDING_APPROVAL) or (is_other and not is_own and not is_given):
+            return {"approval": Approval.MANUAL, **_NO_APPROVAL}
+        if is_other:
+            return {"approval_given_by": by.key, "approval_given_at": at}
+        return {"approval_given_by": self.approval_giver, "approval_given_at": self.approval_given_at}
 
     def _must_be_theirs_to_switch_on(self, active: bool) -> None:
         if active and not self.active and not self.off_by.startswith(f"{PrincipalKind.SERVICE}:"):
@@ -166,6 +217,12 @@ def _comparable(agent: Agent, name: str) -> Any:
     """Returns a field's value for a comparison: the order of types has no meaning."""
     value = getattr(agent, name)
     return frozenset(value) if isinstance(value, tuple) else value
+
+
+def standing_of(kind: str, name: str, version: int, given_by: str, given_at: datetime | None) -> dict[str, Any]:
+    """Returns a standing approval in the event's shape. An approval of an earlier release has no date."""
+    at = {} if given_at is None else {"given_at": times.rfc3339(given_at)}
+    return {kind: name, "version": version, "given_by": given_by, **at}
 
 
 def unregistered(slug: str, by: Principal, at: datetime) -> Agent:
@@ -241,12 +298,13 @@ class Roster:
             raise errors.LimitReached("agents", MAX_AGENTS)
 
     def must_not_clash(self, agent: Agent) -> None:
-        """Raises ``NameTaken`` if another agent has one of this agent's names, or one that looks like it."""
-        looks = set(map(look, agent.names))
+        """Raises ``NameTaken`` if another agent has one of this agent's new names, or a name that looks like it."""
+        before = self.find(agent.slug)
+        names = {look(name): name for name in sorted(agent.names - (before.names if before else frozenset()))}
         for other in self.agents:
-            shared = looks & set(map(look, other.names))
-            if shared and other.slug != agent.slug:
-                raise errors.NameTaken(min(shared), other.slug)
+            taken = {look(name): name for name in sorted(other.names)}
+            if other.slug != agent.slug and (shared := names.keys() & taken.keys()):
+                raise errors.NameTaken(names[min(shared)], other.slug, taken[min(shared)])
 
 
 def check_agent(values: Mapping[str, Any]) -> None:
@@ -278,5 +336,8 @@ def check_names(field: str, values: tuple[str, ...], most: int) -> None:
         if field in {"name", "aliases"} and (hidden.HIDDEN.search(name) or mixes_alphabets(name)):
             message = "must be readable: without hidden characters, and each word in letters of one alphabet"
             raise errors.InvalidInput(field, message)
+        if field in {"name", "aliases"} and not is_in_ordinary_forms(name):
+            plain = unicodedata.normalize("NFKC", name)
+            raise errors.InvalidInput(field, f"must be in ordinary characters, as in {plain!r}")
         if "," in name:
             raise errors.InvalidInput(field, "must not contain a comma: names are listed with commas between them")

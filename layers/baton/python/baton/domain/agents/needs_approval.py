@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baton.domain import errors
 from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, Approvers
@@ -21,6 +21,12 @@ class NeedsApproval:
     needed: int = 1
     not_author: bool = False
     within_seconds: int = DEFAULT_ANSWER_SECONDS
+
+    def forbids(self, after: NeedsApproval | None) -> bool:
+        """True if approvers may not replace this mark by ``after``: this one limits them, and ``after`` says anything
+        else about who approves. A mark that any one approver meets limits nobody."""
+        same = replace(after or NeedsApproval(), within_seconds=self.within_seconds)
+        return self not in {same, NeedsApproval(within_seconds=self.within_seconds)}
 
     def check(self, groups: Mapping[str, Collection[str]]) -> None:
         """Raises ``InvalidInput`` for what nobody could meet as the groups are now."""

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.agents.agent import DEFAULT_RANK
 
 MAX_ROUTES = 500
@@ -34,12 +35,26 @@ class Route:
     version: int = 0
     updated_at: datetime
     updated_by: str
+    # The person who chose mode and agent, and the time. None: an earlier release stored neither, and its last editor
+    # counts.
+    mode_set_by: str | None = None
+    mode_set_at: datetime | None = None
     removed: bool = False  # a removed route is kept, so that versions go on if the work type is routed again
 
+    @property
+    def mode_setter(self) -> str:
+        return self.updated_by if self.mode_set_by is None else self.mode_set_by
+
     def changed(self, by: Principal, at: datetime, **values: Any) -> Route:
-        """Returns the next version. Raises ``HumanNeeded``."""
-        by.must_be_human("change a route")
-        return replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
+        """Returns the next version. Raises ``HumanNeeded``, and ``RightNeeded`` for a person who ends the mode
+        ``manual`` without the right to give standing approvals."""
+        by.must_have(Deed.CHANGE_ROUTE)
+        after = replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
+        if self.mode is Mode.MANUAL and self.version and (after.mode is not Mode.MANUAL or after.removed):
+            by.must_have(Deed.GIVE_STANDING_APPROVAL)
+        if (after.mode, after.agent) == (self.mode, self.agent):
+            return replace(after, mode_set_by=self.mode_setter)
+        return replace(after, mode_set_by=by.key, mode_set_at=at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,12 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Agent
+from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Agent, standing_of
 from baton.domain.agents.built_in_tools import BUILT_IN
 from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.canonical_json import canonical_json
+from baton.domain.look_alikes import look
 from baton.domain.newer import is_known
 from baton.domain.numbers import Number
 
@@ -31,6 +33,8 @@ MAX_CHOICE_BYTES = 500
 MAX_TOOL_DESCRIPTION = 2_000
 MAX_INSTRUCTIONS = 4_000
 MAX_VARIABLE_DESCRIPTION = 500
+# Fields of a tool that its standing approval covers.
+COVERED = ("target_agent", "mode", "needs_approval")
 # Keys with this prefix are Baton's own.
 RESERVED = "_"
 
@@ -104,15 +108,19 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """Why a tool is suspended until a human confirms it: a service changed the tool's target."""
+    """Why a tool is suspended until an approver confirms it: a service or a member changed the tool's target, or a
+    person without the right to approve defined, changed or switched off the tool. An approver confirms that by naming
+    the target."""
 
     target_agent: str
-    by: str  # the service
-    fields: tuple[str, ...]  # that it changed
+    by: str  # who changed the target, or the tool last
+    fields: tuple[str, ...]  # of the target that were changed; empty if it was the tool
     target_version: int  # the target's version now
 
     @property
     def reason(self) -> str:
+        if not self.fields:
+            return f"is suspended: no approver has confirmed its target {self.target_agent} since a member edited it"
         return f"is suspended: {self.by} changed its target {self.target_agent} ({', '.join(self.fields)})"
 
 
@@ -144,6 +152,10 @@ class Tool:
     # The target's version that the human may have seen who defined the tool last; 0 for tools from before it was
     # stored.
     target_version: int = 0
+    # The approver of the tool's route, and the time. None: an earlier release stored neither, and its last editor
+    # counts.
+    approval_given_by: str | None = None
+    approval_given_at: datetime | None = None
 
     @property
     def is_transfer(self) -> bool:
@@ -160,9 +172,17 @@ class Tool:
         return {"name": self.name, "description": description, "input_schema": schema}
 
     @property
-    def standing(self) -> dict[str, Any]:
-        """The standing approval in the event's shape (invariant 8)."""
-        return {"tool": self.name, "version": self.version, "given_by": self.updated_by}
+    def approval_giver(self) -> str:
+        """The key of the human who approved the tool; empty if a person without the right defined it or edited it
+        since."""
+        return self.updated_by if self.approval_given_by is None else self.approval_given_by
+
+    @property
+    def standing(self) -> dict[str, Any] | None:
+        """The standing approval in the event's shape (invariant 8); None if nobody with the right gave one."""
+        if not self.approval_giver:
+            return None
+        return standing_of("tool", self.name, self.version, self.approval_giver, self.approval_given_at)
 
     @property
     def is_understood(self) -> bool:
@@ -171,10 +191,19 @@ class Tool:
         return all(map(is_known, kinds))
 
     def suspended_by(self, target: Agent | None) -> Suspension | None:
-        """Returns a suspension if a service changed the target after the version that the human saw (invariant 8)."""
-        if target is None or target.service_version <= self.target_version:
+        """Returns a suspension if nobody with the right approved the tool as it is, or if a service or a member changed
+        the target after the version that the human saw."""
+        if target is None:
+            return None
+        if not self.approval_giver:
+            return Suspension(target.slug, self.updated_by, (), target.version)
+        if not self.is_outdated(target):
             return None
         return Suspension(target.slug, target.service_by, target.service_fields, target.version)
+
+    def is_outdated(self, target: Agent) -> bool:
+        """True if a service or a member changed the target after the version that the human saw."""
+        return target.service_version > self.target_version
 
     def problems(self, arguments: Json) -> tuple[ArgumentProblem, ...]:
         """Returns everything that is wrong with a call's arguments, so that a model can correct all of it at once."""
@@ -193,10 +222,31 @@ class Tool:
         missing = [each.name for each in self.context_variables if each.required and each.name not in arguments]
         return (*found, *(ArgumentProblem(name, "is required") for name in missing))
 
-    def changed(self, by: Principal, at: datetime, **values: Any) -> Tool:
-        """Returns the next version. Raises ``HumanNeeded``: the tool approves the handoffs that are made with it."""
-        by.must_be_human("define a handoff tool")
-        return replace(self, **values, version=self.version + 1, updated_at=at, updated_by=by.key)
+    def changed(self, by: Principal, at: datetime, *, resumes: bool = False, **values: Any) -> Tool:
+        """Returns the next version. The tool approves the handoffs that are made with it, for the person who gave that
+        approval: the last one with the right who changed ``COVERED``, resumed the tool, or named its target while it
+        had no approval. A person without the right switches an approved tool off, which ends the approval, and changes
+        nothing else of it.
+
+        Raises:
+            HumanNeeded, RightNeeded: a person without the right changes an approved tool. Or a person below
+                administrator changes a ``needs_approval`` that not every approver could meet alone.
+        """
+        by.must_have(Deed.DEFINE_TOOL)
+        after = replace(self, **values)
+        off = replace(self, active=False, target_version=after.target_version)
+        if self.version and self.approval_giver and after != off:
+            by.must_have(Deed.CHANGE_TOOL)
+        if self.needs_approval and self.needs_approval.forbids(after.needs_approval):
+            by.must_have(Deed.CHANGE_MARK)
+        after = replace(after, version=self.version + 1, updated_at=at, updated_by=by.key)
+        if not by.may_do(Deed.GIVE_STANDING_APPROVAL):
+            return replace(after, approval_given_by="", approval_given_at=None)
+        is_changed = any(getattr(after, name) != getattr(self, name) for name in COVERED)
+        is_given = self.version == 0 or resumes or is_changed if self.approval_giver else "target_agent" in values
+        if is_given:
+            return replace(after, approval_given_by=by.key, approval_given_at=at)
+        return replace(after, approval_given_by=self.approval_giver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +258,17 @@ class Toolbox:
 
     def get(self, name: str) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def must_be_readable(self, before: Tool, variables: tuple[Variable, ...]) -> None:
+        """Raises ``InvalidInput`` for a new tool with a name that looks like another tool's, and for new variables of
+        ``before`` with names that look alike."""
+        alike = next((each.name for each in self.tools if look(each.name) == look(before.name)), None)
+        if before.version == 0 and alike is not None:
+            raise errors.InvalidInput("name", f"looks like the name of the tool {alike!r}: choose another name")
+        looks: dict[str, str] = {}
+        for each in () if variables == before.context_variables else variables:
+            if (other := looks.setdefault(look(each.name), each.name)) != each.name:
+                raise errors.InvalidInput("config.context_variables", f"{other!r} and {each.name!r} look alike")
 
 
 def undefined(name: str, by: Principal, at: datetime) -> Tool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.ids import is_slug
 from baton.domain.newer import member
 from baton.domain.tasks import trail
@@ -53,6 +54,7 @@ class Alert:
     snoozed_at: datetime | None = None
     snoozed_by: str | None = None
     note: str | None = None  # of the last human who acknowledged or resolved it
+    change_id: str | None = None  # the change of the workspace that it is about
     version: int = 1
 
     @property
@@ -63,7 +65,7 @@ class Alert:
 
     def acknowledged(self, by: Principal, at: datetime, note: str | None = None) -> Alert:
         """Returns the alert acknowledged, or as it is if it isn't open any more. Raises ``HumanNeeded``."""
-        by.must_be_human("acknowledge an alert")
+        by.must_have(Deed.ACKNOWLEDGE_ALERT)
         if self.state is not AlertState.OPEN:
             return self
         return self._next(note, acknowledged_at=at, acknowledged_by=by.key)
@@ -74,7 +76,7 @@ class Alert:
     def snoozed(self, by: Principal, at: datetime, until: datetime | None) -> Alert:
         """Returns the alert put off until a time, or with None no longer; one that is resolved as it is. Raises
         ``HumanNeeded``, and ``InvalidInput`` for a time that is over or too far off."""
-        by.must_be_human("snooze an alert")
+        by.must_have(Deed.SNOOZE_ALERT)
         if until is not None and not at < until <= at + timedelta(days=MAX_SNOOZE_DAYS):
             raise errors.InvalidInput("until", f"must be ahead, by {MAX_SNOOZE_DAYS} days at most")
         if self.state is AlertState.RESOLVED:
@@ -83,7 +85,7 @@ class Alert:
 
     def resolved(self, by: Principal, at: datetime, note: str | None = None) -> Alert:
         """Returns the alert resolved, or as it is if it was resolved before. Raises ``HumanNeeded``."""
-        by.must_be_human("resolve an alert")
+        by.must_have(Deed.RESOLVE_ALERT)
         if self.state is AlertState.RESOLVED:
             return self
         return self._next(note, resolved_at=at, resolved_by=by.key)

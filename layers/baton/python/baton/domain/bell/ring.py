@@ -50,7 +50,9 @@ def is_pulled(task: Task) -> bool:
 
 
 def ring_for_work(task: Task, agent: str) -> Ring:
-    return Ring(Topic(task.workspace, TopicKind.WORK, agent), task.ready_at, opaque(task.id, task.attempt))
+    """``about``: another one for another attempt, and for another approval: an agent that it lets through is rung."""
+    about = opaque(task.id, task.attempt, *map(str, task.ok_by))
+    return Ring(Topic(task.workspace, TopicKind.WORK, agent), task.ready_at, about)
 
 
 def rings_around(task: Task) -> list[Ring]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"
@@ -34,6 +35,8 @@ class Review:
     target_agent: str | None
     request: dict[str, Any]  # the latest request: a release makes its handoff
     requested_by: str
+    # Keys of the latest request's authors; none in a review of an earlier release, and in a saved response.
+    authors: tuple[str, ...] = field(default=(), compare=False)
     opened_at: datetime
     last_at: datetime
     count: int = 1  # how often it was requested
@@ -69,18 +72,29 @@ class Review:
             self, released_at=None, released_by=None, task_id=None, closed_at=None, closed_by=None, closed_reason=None
         )
         return replace(
-            after, request=request, requested_by=by.key, last_at=at, count=self.count + 1, version=self.version + 1
+            after,
+            request=request,
+            requested_by=by.key,
+            authors=by.authors,
+            last_at=at,
+            count=self.count + 1,
+            version=self.version + 1,
         )
+
+    def authors_for(self, by: Principal) -> tuple[str, ...]:
+        """Returns the authors of the task that ``by`` releases. If an earlier release stored the review, the maker of
+        the requester's token is unknown: ``by`` then counts as an author."""
+        return self.authors or (by.key,)
 
     def released(self, by: Principal, at: datetime, task_id: str) -> Review:
         """Returns the review released, with the task that came of it. Raises ``HumanNeeded`` or ``ReviewClosed``."""
-        by.must_be_human("release a manual review")
+        by.must_have(Deed.RELEASE_REVIEW)
         self.must_be_as_seen(None)
         return replace(self, released_at=at, released_by=by.key, task_id=task_id, version=self.version + 1)
 
     def closed(self, by: Principal, at: datetime, reason: str) -> Review:
         """Returns the review closed: nothing comes of its requests. Raises ``HumanNeeded`` or ``ReviewClosed``."""
-        by.must_be_human("close a manual review")
+        by.must_have(Deed.CLOSE_REVIEW)
         self.must_be_as_seen(None)
         return self.overtaken(by, at, reason)
 
@@ -93,9 +107,9 @@ _TIMES = ("opened_at", "last_at", "released_at", "closed_at")
 
 
 def snapshot(review: Review) -> dict[str, Any]:
-    """Returns the review for a saved response: a replay answers with the review as it was then. Only a closed one has
-    the fields of its closing."""
-    values = {name: value for name, value in asdict(review).items() if name != "workspace"}
+    """Returns the review for a saved response: a replay answers with the review as it was then, without its authors.
+    Only a closed one has the fields of its closing."""
+    values = {name: value for name, value in asdict(review).items() if name not in {"workspace", "authors"}}
     if review.state is not ReviewState.CLOSED:
         values = {name: value for name, value in values.items() if not name.startswith("closed_")}
     instants = {name: times.rfc3339(values[name]) for name in _TIMES if values.get(name) is not None}

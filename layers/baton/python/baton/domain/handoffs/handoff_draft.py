@@ -15,6 +15,7 @@ from baton.domain.handoffs.loop_guard import Budget, Hop
 from baton.domain.ids import first_checkpoint_id_of, handoff_id_of
 from baton.domain.settings.settings import Settings
 from baton.domain.task_state import State
+from baton.domain.tasks.approval_rules import Origin, origin_from, origin_of
 from baton.domain.tasks.task import Kind, Task, TaskMeta
 
 ROOT_DEPTH = 1
@@ -32,10 +33,17 @@ class Lineage:
     parent_handoff_id: str | None = None
     hops: tuple[Hop, ...] = ()  # the chain from the root down to the parent
     budget: Budget = field(default_factory=Budget)
+    origin: Origin | None = None  # the task that the handoff comes from, for approval rules; None for other work
+    speakers: tuple[str, ...] = ()  # keys of those who wrote earlier in its conversation; not stored with a draft
 
     @property
     def is_root(self) -> bool:
         return self.parent_id is None
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The agents above the handoff in its chain."""
+        return frozenset(each.source for each in self.hops)
 
 
 def lineage_under(parent: Task, record: handoff_message.HandoffMessage) -> Lineage:
@@ -47,6 +55,7 @@ def lineage_under(parent: Task, record: handoff_message.HandoffMessage) -> Linea
         parent_handoff_id=parent.handoff_id,
         hops=record.hops_to(parent),
         budget=record.budget.limits,
+        origin=origin_of(parent, parent.claim.agent if parent.claim else parent.target_agent),
     )
 
 
@@ -59,6 +68,7 @@ def lineage_beside(task: Task, record: handoff_message.HandoffMessage) -> Lineag
         parent_handoff_id=record.metadata.parent_handoff,
         hops=record.hops_to(task)[:-1],
         budget=record.budget.limits,
+        origin=origin_of(task, task.target_agent),
     )
 
 
@@ -158,13 +168,14 @@ class HandoffDraft:
                 "parent_handoff_id": lineage.parent_handoff_id,
                 "hops": [each.plain() for each in lineage.hops],
                 "budget": _budget_json(lineage.budget),
+                "origin": None if lineage.origin is None else lineage.origin.plain(),
             },
         }
 
 
 def draft_from(kept: dict[str, Any]) -> HandoffDraft:
     """The inverse of ``plain``."""
-    lineage = kept["lineage"]
+    lineage, origin = kept["lineage"], kept["lineage"].get("origin")
     return HandoffDraft(
         kind=Kind(kept["kind"]),
         source=kept["source"],
@@ -182,6 +193,7 @@ def draft_from(kept: dict[str, Any]) -> HandoffDraft:
             parent_handoff_id=lineage["parent_handoff_id"],
             hops=tuple(Hop(source, target, reason) for source, target, reason in lineage["hops"]),
             budget=handoff_message.BudgetPart(lineage["budget"]).limits,
+            origin=None if origin is None else origin_from(origin),
         ),
     )
 

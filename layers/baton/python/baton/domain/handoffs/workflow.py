@@ -10,7 +10,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.settings.settings import Settings
 from baton.domain.tasks import tail
-from baton.domain.tasks.task import Task
+from baton.domain.tasks.task import Claim, Task
 
 HOUR = times.seconds(3_600)
 ANY_AGENT = "*"
@@ -28,6 +28,26 @@ class Checkpoint:
     state: dict[str, Any]
     at: datetime
     by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """The saved state of a framework's run (docs/spec/protocol.md §6). ``state`` and ``signature``: as the worker
+    program wrote them. Baton can't check the signature: the key stays with the program. ``by``, ``agent``, ``fence``:
+    the claim that saved it."""
+
+    id: str
+    task_id: str
+    state: str
+    signature: str
+    by: str
+    agent: str
+    fence: int
+    at: datetime
+
+    def is_of(self, claim: Claim) -> bool:
+        """True if the claim's holder saved it, or an earlier claim of the same agent and principal."""
+        return (self.agent, self.by) == (claim.agent, claim.principal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 
 MAX_SUMMARY = 200
 MAX_DETAIL = 8_000
@@ -126,7 +127,7 @@ class Entry:
         if self.entry_type is not EntryType.DECISION:
             raise errors.InvalidInput("supersedes", "must be the id of a decision")
         if is_by_human(self):
-            by.must_be_human("replace what a human decided")
+            by.must_have(Deed.REPLACE_ENTRY)
         if not self.is_shown or self.status not in STANDING:
             raise errors.EntryClosed(self.id, self._end, self.superseded_by)
         overrides = by.is_human and by.key != self.posted_by
@@ -138,7 +139,7 @@ class Entry:
         """Returns the entry as withdrawn by its poster or a human; unchanged if it was withdrawn or deleted before.
         Raises ``HumanNeeded``."""
         if by.key != self.posted_by:
-            by.must_be_human("withdraw what somebody else has posted")
+            by.must_have(Deed.WITHDRAW_ENTRY)
         if not self.is_shown:
             return self
         return self._changed(EntryEvent(EntryChange.WITHDRAWN, by.key, at, reason=reason))
@@ -146,7 +147,7 @@ class Entry:
     def deleted_by(self, by: Principal, at: datetime) -> Entry:
         """Returns the entry without its texts and those of its trail; unchanged if it was deleted before. Raises
         ``HumanNeeded``."""
-        by.must_be_human("delete an entry")
+        by.must_have(Deed.DELETE_ENTRY)
         if self.deleted is not None:
             return self
         bare = replace(self, changes=tuple(replace(each, reason=None) for each in self.changes))

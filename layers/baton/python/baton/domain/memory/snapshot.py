@@ -124,7 +124,8 @@ class ClaimMemory:
 
     @property
     def known(self) -> Snapshot | None:
-        """The snapshot without the words of what was withdrawn or deleted since, as far as that is known."""
-        if self.snapshot is None or self.drift is None:
-            return self.snapshot
-        return self.snapshot.without(self.drift.untold)
+        """The snapshot without the texts of entries that were withdrawn or deleted since; without any texts if the
+        drift couldn't be read."""
+        if self.snapshot is None:
+            return None
+        return self.snapshot.without(self.snapshot.entry_ids if self.drift is None else self.drift.untold)

@@ -9,9 +9,11 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.canonical_json import digest_of
-from baton.domain.questions.approvers import Approvers, Groups
+from baton.domain.questions.approvers import Approvers, Groups, are_met, may_decide, must_let_decide
 from baton.domain.questions.form import check_filled
+from baton.domain.questions.name_warnings import NameWarning
 
 # Of one task at once, and in all.
 MAX_OPEN, MAX_OF_TASK = 10, 100
@@ -74,8 +76,11 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """``asked_by``: the principal's key; ``fence``: of the claim that it was asked under. ``until``: it expires then.
-    ``used_at``: when the action that was approved was begun, once."""
+    """``asked_by``: the principal's key; ``asker_made_by``: of the person who made its token, if known; ``fence``: of
+    the claim that it was asked under. ``until``: it expires then. ``by_rule``: rules of the settings have set
+    ``approvers`` and ``further``, all of which have to be met. ``used_at``: when the action that was approved was
+    begun, once. ``asked_digest``: of all that the worker sent (``Asked``); None for a question of an earlier
+    release."""
 
     workspace: str
     id: str
@@ -88,17 +93,33 @@ class Question:
     asked_at: datetime
     until: datetime
     approvers: Approvers
+    further: tuple[Approvers, ...] = ()
+    by_rule: bool = False
+    warnings: tuple[NameWarning, ...] = ()  # about the names in the action
     options: tuple[str, ...] = ()
     schema: dict[str, Any] | None = None
     action: Action | None = None
     decisions: tuple[Decision, ...] = ()
     outcome: Outcome = Outcome.OPEN
     used_at: datetime | None = None
+    asked_digest: str | None = None
+    asker_made_by: str | None = None
     version: int = 1
 
     @property
     def is_open(self) -> bool:
         return self.outcome is Outcome.OPEN
+
+    @property
+    def all_approvers(self) -> tuple[Approvers, ...]:
+        return (self.approvers, *self.further)
+
+    def may_be_decided_by(self, by: Principal, groups: Groups) -> bool:
+        return may_decide(self.all_approvers, by, groups)
+
+    def is_hopeless(self, groups: Groups) -> bool:
+        """True if too few people are left who may decide."""
+        return any(each.is_hopeless(groups) for each in self.all_approvers)
 
     def must_be_seen(self, digest: str | None) -> None:
         """Raises ``InvalidInput`` for who has seen another action."""
@@ -116,10 +137,32 @@ class Question:
         return {"question_id": self.id, "outcome": str(self.outcome), **kept}
 
     @property
+    def approving(self) -> tuple[tuple[str, datetime], ...]:
+        """The names of the people whose decisions its approval rests on, each with the time."""
+        digest = self.approved_digest
+        return tuple((each.by, each.at) for each in self.decisions if digest and each.digest == digest)
+
+    @property
+    def deed(self) -> Deed:
+        return Deed.DECIDE_ACTION if self.kind is QuestionKind.ACTION else Deed.ANSWER
+
+    @property
     def approved_digest(self) -> str | None:
         """What may be done, once; None without an approval."""
         last = self.decisions[-1] if self.outcome is Outcome.APPROVED else None
         return last.digest if last is not None else None
+
+    def approved_by(self, decision: Decision) -> Action | None:
+        """Returns the action that the decision approves; None if it approves none."""
+        if self.action is None or decision.digest is None:
+            return None
+        return self.action if decision.arguments is None else self.action.with_arguments(decision.arguments)
+
+    @property
+    def approved_arguments(self) -> dict[str, Any] | None:
+        """The arguments of ``approved_digest``; None without an approval."""
+        approved = None if self.approved_digest is None else self.approved_by(self.decisions[-1])
+        return None if approved is None else approved.arguments
 
     def expired(self, now: datetime) -> Question:
         """Returns the question as it is once its time is over."""
@@ -132,21 +175,23 @@ class Question:
     def withdrawn(self) -> Question:
         return self._next(outcome=Outcome.WITHDRAWN) if self.is_open else self
 
-    def decided(self, by: Principal, decision: Decision, groups: Groups) -> Question:
+    def decided(
+        self, by: Principal, decision: Decision, groups: Groups, former: frozenset[str] = frozenset()
+    ) -> Question:
         """Returns the question with one decision more. A refusal ends it, whoever else approved; of an approval as many
-        as are needed have to be for one digest. Raises ``QuestionOver``, ``NotAsked`` and ``InvalidInput``."""
+        as are needed have to be for one digest. ``former``: names of people without the right to decide: their earlier
+        decisions end. Raises ``QuestionOver``, ``NotAsked`` and ``InvalidInput``."""
         if not self.is_open or decision.at >= self.until:
             raise errors.QuestionOver(self.id, self.expired(decision.at).outcome)
-        if not self.approvers.may(by, groups):
-            raise errors.NotAsked(self.id)
+        must_let_decide(self.all_approvers, by, groups, self.id)
         self._must_fit(decision)
         # Who decides again has changed their mind; who has approved other arguments has approved something else.
-        kept = tuple(each for each in self.decisions if each.by != by.id)
+        kept = tuple(each for each in self.decisions if each.by not in {by.id, *former})
         after = self._next(decisions=(*kept, decision))
         if decision.outcome is Outcome.REFUSED:
             return replace(after, outcome=Outcome.REFUSED)
         alike = [each.by for each in after.decisions if _means(each) == _means(decision)]
-        return replace(after, outcome=decision.outcome) if self.approvers.is_met(alike, groups) else after
+        return replace(after, outcome=decision.outcome) if are_met(self.all_approvers, alike, groups) else after
 
     def revoked(self, decision: Decision) -> Question:
         """Returns the question whose approval allows nothing any more. Raises ``QuestionOver`` unless it is approved,
@@ -175,6 +220,9 @@ class Question:
             raise errors.ReceiptRefused(self.id, "its time is over")
         if digest != self.approved_digest:
             raise errors.ReceiptRefused(self.id, "another digest was approved, its approved_digest")
+        approved = self.approved_by(self.decisions[-1])
+        if approved is None or approved.digest != digest:
+            raise errors.ReceiptRefused(self.id, "the stored arguments differ from the approved digest")
         return self._next(used_at=now)
 
     def _next(self, **values: Any) -> Question:

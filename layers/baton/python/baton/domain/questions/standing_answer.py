@@ -85,7 +85,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastApproval:
-    """Names the question of an agent's tool that was approved last, to compare the next one with."""
+    """Names a question of an agent's tool that was approved, to compare the next ones with."""
 
     agent: str
     tool: str

@@ -44,8 +44,9 @@ def may_see_profile(by: Principal, slug: str) -> bool:
     return reads_all(by) or (by.kind is PrincipalKind.AGENT and by.id == slug)
 
 
-def may_see_guardrails(by: Principal) -> bool:
-    """True if the principal may read the guardrails. Agents may not: the patterns show how to get around them."""
+def may_see_rules(by: Principal) -> bool:
+    """True if the principal may read guardrails, groups, approval rules and the tracker's rights. Agents may not: the
+    patterns and rules show how to get around them."""
     return reads_all(by)
 
 

@@ -86,6 +86,10 @@ def _request_line(text: str) -> str:
     """Returns the text as it is, or as JSON if it has several lines or imitates one of Baton's."""
     if is_plain(text) and not _OWN_LINE.match(unicodedata.normalize("NFKC", text)):
         return text
+    return _asked_line(text)
+
+
+def _asked_line(text: str) -> str:
     return f"Asked of you: {one_line_json(text, _NO_LIMIT)}"
 
 
@@ -97,7 +101,8 @@ def ask_in(message: handoff_message.HandoffMessage) -> str:
     """Returns the request of a handoff without a user's message, as the agent gets it."""
     reason = message.target.reason
     request = str(message.summary or reason or message.escalation_reason or NOTHING_SAID)
-    lines = [_request_line(request)]
+    # The words of a rollback are those of the agent that failed.
+    lines = [_asked_line(request) if message.is_rollback else _request_line(request)]
     if reason and reason != request:
         lines.append(f"Why you: {one_line_json(reason)}")
     lines += [f"Result so far: {one_line_json(each)}" for each in message.results or ()]

@@ -9,6 +9,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.agents.built_in_tools import BUILT_IN
 from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
@@ -34,18 +35,18 @@ class RunProfile:
     quorum: int | None = None  # their number, with ``join: quorum`` only
 
     def changed(self, by: Principal, **values: Any) -> RunProfile:
-        """Returns the changed profile. Raises ``HumanNeeded`` if anybody but a human adds a tool, or changes the
-        prompt, the model or the join, or raises a limit, of an agent with handoff tools: such a tool is a human's
-        standing approval of the agent as that human saw it (invariant 8). Removing a tool and lowering a limit are
-        free."""
+        """Returns the changed profile. A handoff tool is a person's standing approval of the agent as that person saw
+        it (invariant 8). Removing a tool and lowering a limit are free.
+
+        Raises:
+            HumanNeeded, RightNeeded: a service, or a person who may give no standing approval, adds a tool. Or they
+                change the prompt, the model or the join, or raise a limit, of an agent with handoff tools.
+        """
         after = replace(self, **values)
-        if not by.is_human:
-            if not set(after.tools) <= set(self.tools):
-                raise errors.HumanNeeded("give an agent a tool")
-            if after.hands_on and self._is_widened_by(after):
-                raise errors.HumanNeeded(
-                    "change the prompt, the model, the join or raise a limit of an agent that may hand on"
-                )
+        if not set(after.tools) <= set(self.tools):
+            by.must_have(Deed.GIVE_TOOL)
+        if after.hands_on and self._is_widened_by(after):
+            by.must_have(Deed.WIDEN_AGENT)
         if (after.join is Policy.QUORUM) != (after.quorum is not None):
             raise errors.InvalidInput("quorum", "is given with join: quorum, and only with it")
         return after

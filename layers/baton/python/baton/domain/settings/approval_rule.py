@@ -1,4 +1,4 @@
-"""Who has to approve a handoff: a rule of the workspace's settings (docs/spec/questions.md §6)."""
+"""Approval rules of the settings: who has to approve a handoff, or an action (docs/spec/questions.md §6)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ AFTER_SECONDS = (60, 30 * 86_400)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRule:
-    """``source``, ``target``, ``work_type``: the handoffs that it is for; None is any. ``people``, ``group``,
+    """``source``, ``target``, ``work_type``: the work that the rule is for; None is any (``agents/rule_fit.py``
+    compares them). ``tool``: the rule is for actions with this tool; None: for handoffs. ``people``, ``group``,
     ``needed``: as of a question. ``not_author``: who made the handoff doesn't count. After ``remind_after_seconds``
     without a decision humans are alerted; after ``then_after_seconds`` ``then_group`` may decide, too."""
 
     source: str | None = None
     target: str | None = None
     work_type: str | None = None
+    tool: str | None = None
     people: tuple[str, ...] = ()
     group: str | None = None
     needed: int = 1
@@ -28,10 +30,6 @@ class ApprovalRule:
     remind_after_seconds: int | None = None
     then_group: str | None = None
     then_after_seconds: int | None = None
-
-    def fits(self, source: str, target: str | None, work_type: str | None) -> bool:
-        wanted = ((self.source, source), (self.target, target), (self.work_type, work_type))
-        return all(asked is None or asked == present for asked, present in wanted)
 
     def public(self) -> dict[str, Any]:
         """Returns the rule in JSON's types."""

@@ -77,7 +77,7 @@ class Settings:
     polls_at_once: int = 5
     cents_per_million_tokens: int = 0  # of a model's, read and written alike; 0: nobody has said
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of humans, by name: who may decide
-    approval_rules: tuple[ApprovalRule, ...] = ()  # of handoffs; the first that fits one counts
+    approval_rules: tuple[ApprovalRule, ...] = ()  # of handoffs and actions; all that fit apply
     guardrails: Guardrails = field(default_factory=Guardrails)
     tracker: TrackerSettings | None = None
     version: int = 0
@@ -93,6 +93,10 @@ class Settings:
     @property
     def undo_window(self) -> timedelta:
         return timedelta(seconds=self.dispatch_delay_seconds)
+
+    @property
+    def has_handoff_rules(self) -> bool:
+        return any(rule.tool is None for rule in self.approval_rules)
 
     def changed(self, **values: Any) -> Settings:
         """Returns a copy with the given fields, also within ``guardrails`` and ``tracker``; ``tracker`` None turns the

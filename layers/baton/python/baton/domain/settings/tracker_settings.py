@@ -15,6 +15,10 @@ from baton.domain.task_state import ENDED, State
 
 MAX_WORD = 100
 MAX_WORDS = 20
+MAX_RIGHTS = 500
+# The rights of people who act in the tracker, from the lowest. No deed of an administrator is done there.
+TRACKER_RIGHTS = ("reader", "member", "approver")
+USUAL_TRACKER_RIGHT = TRACKER_RIGHTS[-1]
 MAX_DATABASE = 2_000
 PROPERTIES = {
     "status": "Status",
@@ -37,6 +41,7 @@ STATUSES = {
 }
 PRIORITIES = {Priority.P0: "🔴 High", Priority.P1: "🟡 Medium", Priority.P2: "🟢 Low"}
 _ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z")
+_USER_ID = re.compile(r"[a-z0-9_]{1,64}\Z")
 _MAPS: dict[str, Mapping[Any, str]] = {"properties": PROPERTIES, "statuses": STATUSES, "priorities": PRIORITIES}
 _LISTS = ("closed_statuses", "cancelled_statuses")
 
@@ -53,6 +58,11 @@ class TrackerSettings:
     # The words by which a person ends a task as done or as cancelled.
     closed_statuses: tuple[str, ...] = ("Done", "Closed", "Complete")
     cancelled_statuses: tuple[str, ...] = ("Cancelled", "Canceled")
+    rights: Mapping[str, str] = field(default_factory=dict)  # the tracker's id of a person → their right
+
+    def right_of(self, user_id: str) -> str:
+        """Returns the right of a person who acts in the tracker."""
+        return self.rights.get(_plain_id(user_id), USUAL_TRACKER_RIGHT)
 
     @property
     def database_id(self) -> str:
@@ -62,9 +72,12 @@ class TrackerSettings:
     def changed(self, values: Mapping[str, Any]) -> TrackerSettings:
         """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput``."""
         given = dict(values)
+        if "rights" in given:
+            given["rights"] = {_plain_id(user_id): str(right) for user_id, right in given["rights"].items()}
         for name in _MAPS.keys() & given.keys():
             given[name] = {**getattr(self, name), **given[name]}
         after = replace(self, **given)
+        _check_rights(after.rights)
         if len(after.database) > MAX_DATABASE or not after.database_id:
             raise errors.InvalidInput(
                 "tracker.database", "must be the id or the URL of a Notion database or data source"
@@ -135,6 +148,20 @@ def _check_map(name: str, values: Mapping[str, str], known: Mapping[Any, str]) -
         )
     for key, request in values.items():
         _check_word(f"{name}.{key}", request)
+
+
+def _plain_id(user_id: str) -> str:
+    return user_id.replace("-", "").lower()
+
+
+def _check_rights(rights: Mapping[str, str]) -> None:
+    if len(rights) > MAX_RIGHTS:
+        raise errors.InvalidInput("tracker.rights", f"must name at most {MAX_RIGHTS} people")
+    for user_id, right in rights.items():
+        if not _USER_ID.fullmatch(user_id):
+            raise errors.InvalidInput("tracker.rights", "must name people by their ids in the tracker")
+        if right not in TRACKER_RIGHTS:
+            raise errors.InvalidInput(f"tracker.rights.{user_id}", f"must be one of: {', '.join(TRACKER_RIGHTS)}")
 
 
 def _check_words(name: str, words: tuple[str, ...]) -> None:

@@ -27,7 +27,7 @@ class WorkerCall:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The content of a task that a human had before their eyes. What is None isn't compared. ``agent_version``: of the
-    target, for who has looked at it since a service changed it."""
+    target, for who has looked at it since a service or a member changed it."""
 
     revision: int | None = None
     digest: str | None = None

@@ -76,6 +76,8 @@ class EventRecorder:
         self.extras: dict[str, Any] = {}
 
     def record(self, type_: EventType, data: dict[str, Any] | None = None, **changes: Any) -> None:
+        if changes.get("state") is State.NEEDS:
+            changes["ok_by"] = ()  # people approve again what comes back to them
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
         event = trail.record(previous, after, trail.EventCause(type_, self.by, self.at, data or {}))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
+from baton.domain.questions.approvers import Approvers, Groups
 from baton.domain.settings.settings import Settings
+from baton.domain.tasks.approval_rules import ClaimRules
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import DEFAULT_LEASE_SECONDS, OpenQuestion, Wait
 
@@ -27,6 +30,8 @@ class Approve(TaskCommand):
     seen: Seen | None = None
     agent: Agent | None
     settings: Settings
+    held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # agents that rules hold back from it
+    former: frozenset[str] = frozenset()  # people whose earlier approvals end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,10 @@ class ApproveNext(TaskCommand):
 
     name: ClassVar[str] = "approve-next"
     seen: Seen | None = None
+    agent: Agent | None = None  # None for open work
     settings: Settings | None = None  # where a rule of theirs says who has to approve
+    held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # as of ``Approve``
+    former: frozenset[str] = frozenset()  # as in ``Approve``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +53,7 @@ class Undo(TaskCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendBack(TaskCommand):
-    """Takes an approval back that was given for the target as it was: a service has changed it since."""
+    """Takes an approval back that was given for the target as it was: a service or a member has changed it since."""
 
     name: ClassVar[str] = "send-back"
     target: Agent
@@ -53,11 +61,12 @@ class SendBack(TaskCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defer(TaskCommand):
-    """Hides the task from the queue until a time."""
+    """Hides the task from the queue until a time. ``groups``: of the settings, for a task that rules guard."""
 
     name: ClassVar[str] = "defer"
     until: datetime
     seen: Seen | None = None
+    groups: Groups = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +94,7 @@ class ClaimTask(TaskCommand):
     # Until the first verb under the claim; None for the lease itself. For a claimer that may not be there any more.
     first_lease_seconds: int | None = None
     resumes: int | None = None  # the fence of the same principal's claim that this one takes the place of
+    rules: ClaimRules | None = None  # what rules of the settings ask for now; None skips them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +109,7 @@ class SaveCheckpoint(WorkerCommand):
     name: ClassVar[str] = "checkpoint"
     checkpoint_id: str
     step_name: str
+    is_run_state: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +200,7 @@ class RevokeApproval(TaskCommand):
     """Takes the approval of an action back."""
 
     name: ClassVar[str] = "revoke-approval"
-    question_id: str
-    reason: str
+    told: dict[str, Any]  # the event's content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ class Form(Enum):
 
     TEXT = auto()
     TEXTS = auto()
+    READY_APPROVALS = auto()
     NUMBER = auto()
     TRUTH = auto()
     TIME = auto()

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors
+from baton.domain.access.rights import Deed
 from baton.domain.questions.question import MAX_OF_TASK, MAX_OPEN, Outcome
 from baton.domain.task_state import State
 from baton.domain.tasks import commands
@@ -28,7 +29,7 @@ def ask(task: Task, command: commands.Ask, at: datetime) -> Change:
 
 def decide(task: Task, command: commands.Decide, at: datetime) -> Change:
     """Raises ``HumanNeeded``, ``TaskEnded``, and ``QuestionOver`` for one that the task no longer waits for."""
-    command.by.must_be_human("answer a question")
+    command.by.must_have(Deed.ANSWER)
     if task.is_ended:
         raise errors.TaskEnded(task.id, task.state)
     is_open = any(each.id == command.question_id and each.until > at for each in task.questions)
@@ -45,11 +46,11 @@ def decide(task: Task, command: commands.Decide, at: datetime) -> Change:
 
 def revoke_approval(task: Task, command: commands.RevokeApproval, at: datetime) -> Change:
     """The question itself says whether it may be revoked. Raises ``HumanNeeded`` and ``TaskEnded``."""
-    command.by.must_be_human("revoke an approval")
+    command.by.must_have(Deed.REVOKE_APPROVAL)
     if task.is_ended:
         raise errors.TaskEnded(task.id, task.state)
     recorder = EventRecorder(task, task, command.by, at)
-    recorder.record(EventType.APPROVAL_REVOKED, {"question_id": command.question_id, "reason": command.reason})
+    recorder.record(EventType.APPROVAL_REVOKED, command.told)
     return recorder.end()
 
 

@@ -161,11 +161,12 @@ def _wait_for_approval(recorder: EventRecorder) -> list[str]:
     reasons = []
     if task.approval.remind_at is not None and task.approval.remind_at <= at:
         flags, data = task.flags | {Flag.APPROVAL_OVERDUE}, {"flag": str(Flag.APPROVAL_OVERDUE)}
-        recorder.record(EventType.ALERT_RAISED, data, flags=flags, approval=task.approval.reminded())
+        recorder.record(EventType.ALERT_RAISED, data, flags=flags, approval=task.approval.reminded(at))
         reasons.append("approval_overdue")
     approval = recorder.task.approval
-    if approval is not None and approval.then_at is not None and approval.then_at <= at:
-        recorder.record(EventType.APPROVAL_WIDENED, {"group": approval.then_group}, approval=approval.widened())
+    while approval is not None and approval.then_at is not None and approval.then_at <= at:
+        approval, group = approval.widened(at)
+        recorder.record(EventType.APPROVAL_WIDENED, {"group": group}, approval=approval)
         reasons.append("approval_widened")
     return reasons
 

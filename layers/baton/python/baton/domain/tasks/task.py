@@ -13,7 +13,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent, Runtime
 from baton.domain.newer import is_known
 from baton.domain.priority import Priority
-from baton.domain.questions.approval import PendingApproval
+from baton.domain.questions.approval import ReadyApproval, TaskApproval
 from baton.domain.task_state import ENDED, State
 from baton.domain.tasks.field_rules import Form, optional, rules_of, stored
 
@@ -247,10 +247,14 @@ class Task:
     digest: str | None = optional(Form.DIGEST, None)  # of that content (``message_digest``); None in an earlier release
     created_at: datetime = field(metadata=stored(Form.TIME))  # when the handoff was made
     created_by: str = field(metadata=stored(Form.TEXT))  # the principal's key
+    # Keys of the other people who count as its authors; none in an earlier release.
+    co_authors: tuple[str, ...] = optional(Form.TEXTS, ())
     max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)  # so many claims may come to nothing
-    # The target's ``service_version`` when the task came, then when it was approved: what a service had made of it.
+    # The target's ``service_version`` when the task came, then when it was approved.
     approved_as: int = optional(Form.NUMBER, 0)
-    approval: PendingApproval | None = optional(Form.APPROVAL, None)  # what it needs by a rule; None: of any one human
+    approval: TaskApproval | None = optional(Form.APPROVAL, None)  # the approvals by rules; None: one of any human
+    # Approvals of the ready work that stand. Their name is short, as it is in HEAD.
+    ok_by: tuple[ReadyApproval, ...] = optional(Form.READY_APPROVALS, ())
     ready_at: datetime | None = optional(Form.TIME, None)  # claimable from then on; None without an approval
     undo_until: datetime | None = optional(Form.TIME, None)  # until when the approval can be taken back
     origin: State | None = optional(Form.STATE, None)  # what a claimed task was claimed from
@@ -263,6 +267,7 @@ class Task:
     recoveries: int = optional(Form.NUMBER, 0)  # how often it was requeued
     checkpoints: int = optional(Form.NUMBER, 0)  # how many were saved
     last_checkpoint_id: str | None = optional(Form.TEXT, None)  # where the next worker goes on
+    run_state_id: str | None = optional(Form.TEXT, None)  # the latest saved state of a framework's run
     waits: int = optional(Form.NUMBER, 0)  # how often it has waited
     wait: Wait | None = optional(Form.WAIT, None)  # what it waits for; None unless waiting
     asked: int = optional(Form.NUMBER, 0)  # how many questions its workers have asked people
@@ -271,6 +276,11 @@ class Task:
     has_output: bool = optional(Form.TRUTH, False)  # of its completion
     has_failure: bool = optional(Form.TRUTH, False)  # of the last attempt that failed
     meta: TaskMeta  # what no event tells
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """The keys of those who count as its authors, for rules that exclude them."""
+        return (self.created_by, *self.co_authors)
 
     @property
     def is_ended(self) -> bool:
@@ -327,11 +337,16 @@ class Task:
             return self.attempt == 0 or self.ready_at is None or self.ready_at <= now
         return self.is_ready(now)
 
+    @property
+    def holds_to_target(self) -> bool:
+        """True if the task goes back to people at the claim once its target isn't as approved. A task of a release
+        before digests doesn't."""
+        return self.state is State.DELEGATED and self.digest is not None and self.target_agent is not None
+
     def is_approved_for(self, target: Agent) -> bool:
-        """False if a service has changed since what approvers see of the target. A task of a release before digests
-        tells nothing of that."""
-        is_told = self.state is State.DELEGATED and self.digest is not None and self.target_agent == target.slug
-        return not is_told or target.service_version <= self.approved_as
+        """False if a service or a member has changed the fields of the target that approvers see since."""
+        is_held = self.holds_to_target and self.target_agent == target.slug
+        return not is_held or target.service_version <= self.approved_as
 
     def takers_with(self, agent: str) -> tuple[str, ...]:
         """Returns ``takers`` after a claim by ``agent``."""

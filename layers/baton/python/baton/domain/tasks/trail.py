@@ -19,7 +19,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import member
 from baton.domain.priority import Priority
-from baton.domain.questions.approval import approval_fields, approval_from
+from baton.domain.questions.approval import approval_fields, approval_from, ready_approvals
 from baton.domain.task_state import State
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.field_rules import ALWAYS, Form
@@ -218,6 +218,7 @@ def _questions(fields_: Iterable[dict[str, str]]) -> tuple[OpenQuestion, ...]:
 # Forms whose value isn't written as it is, and how it is read back.
 WRITTEN: dict[Form, Callable[[Any], Any]] = {
     Form.TEXTS: list,
+    Form.READY_APPROVALS: lambda approvals: " ".join(map(str, approvals)),
     Form.TIME: times.rfc3339,
     Form.DATE: date.isoformat,
     Form.FLAGS: lambda flags: sorted(map(str, flags)),
@@ -228,6 +229,7 @@ WRITTEN: dict[Form, Callable[[Any], Any]] = {
 }
 READ: dict[Form, Callable[[Any], Any]] = {
     Form.TEXTS: tuple,
+    Form.READY_APPROVALS: ready_approvals,
     Form.TIME: times.parse_rfc3339,
     Form.DATE: date.fromisoformat,
     Form.STATE: lambda value: member(State, value),

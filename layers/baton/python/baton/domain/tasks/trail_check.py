@@ -14,6 +14,7 @@ from typing import Any
 from baton.domain.canonical_json import canonical_json
 from baton.domain.tasks import trail
 from baton.domain.tasks.digests import message_digest, outcome_digest
+from baton.domain.tasks.question_check import Told, told_after
 from baton.domain.tasks.task import Task
 
 # A heartbeat changes them without an entry.
@@ -39,6 +40,7 @@ class TrailCheck:
     hash: str = trail.GENESIS  # of the last valid entry
     fields: Mapping[str, Any] = field(default_factory=dict)  # the task's fields after the valid entries
     output_digest: str | None = None  # as an entry tells it
+    questions: Told = field(default_factory=dict)  # the task's questions, by id
     broken_at: int | None = None  # the number of the first invalid entry
     problem: str | None = None
 
@@ -68,7 +70,8 @@ class TrailCheck:
 
     def shortened(self) -> TrailCheck:
         """The same with the digests of what is long: a sender chooses how long a task's fields are."""
-        return replace(self, fields={name: _shortened(name, value) for name, value in self.fields.items()})
+        fields = {name: _shortened(name, value) for name, value in self.fields.items()}
+        return replace(self, fields=fields, questions={name: each.shortened() for name, each in self.questions.items()})
 
     def differences(self, task: Task) -> tuple[str, ...]:
         """Returns the names of the fields in which ``task`` differs from the replay of its trail."""
@@ -112,7 +115,8 @@ class TrailCheck:
         if not isinstance(changes := event.data.get("changes"), dict):
             return read._broken(number, "doesn't say what it changed")
         output_digest = event.data.get("output_digest", self.output_digest)
-        return replace(read, hash=event.hash, fields={**self.fields, **changes}, output_digest=output_digest)
+        fields, questions = {**self.fields, **changes}, told_after(self.questions, event)
+        return replace(read, hash=event.hash, fields=fields, output_digest=output_digest, questions=questions)
 
     def _broken(self, number: int, problem: str) -> TrailCheck:
         return replace(self, broken_at=number, problem=f"Entry {number} {problem}.")

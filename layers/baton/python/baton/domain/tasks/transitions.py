@@ -7,19 +7,31 @@ task and its events. The store commits it on the condition that the stored task 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Agent
+from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Agent, Roster
+from baton.domain.agents.guards import Guards
 from baton.domain.agents.route import Mode
 from baton.domain.newer import is_known
 from baton.domain.settings.settings import Settings
 from baton.domain.task_state import State
 from baton.domain.tasks import commands, tail
-from baton.domain.tasks.approval_rules import Approved, as_came, counts_fully, counts_with_others
+from baton.domain.tasks.approval_rules import (
+    Approved,
+    ClaimRules,
+    Counted,
+    Handed,
+    Origin,
+    adds_approval,
+    as_came,
+    counts_fully,
+    counts_with_others,
+)
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.change import CLEARED, TO_HUMAN, Change, EventRecorder, requeue
 from baton.domain.tasks.event_type import EventType
@@ -42,45 +54,64 @@ class Dispatch:
     mode: Mode = Mode.DISPATCH
     asked_directly: bool = True  # False if it follows from another action: a human's request then approves nothing
     standing: dict[str, Any] | None = None  # a human's standing approval for this route, in the event's shape
+    # What approval rules compare besides the task: the other agents, those above it in its chain, and where it is from.
+    roster: Roster = field(default_factory=Roster)
+    sources: frozenset[str] = frozenset()
+    origin: Origin | None = None
+    speakers: tuple[str, ...] = ()  # keys of those who wrote earlier in its conversation
+    authors: tuple[str, ...] = ()  # keys of a released request's authors; empty for the caller's own request
+
+    def came(self, new: Task, by: Principal, at: datetime) -> Task:
+        """Returns the new task with its authors and what it needs by the rules."""
+        new = new.changed(co_authors=self._co_authors(new, by))
+        guards = Guards(self.roster, self.settings)
+        handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
+        return as_came(new, at, handed, _changed_as(self.agent))
+
+    def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
+        """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,
+        the earlier speakers of its conversation, and those of the request."""
+        before = self.speakers if self.origin is None else self.origin.authors
+        keys = (*before, *(self.authors or by.authors))
+        return tuple(dict.fromkeys(each for each in keys if each.startswith("human:") and each != new.created_by))
 
 
 def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change:
-    """Returns the change that creates ``new``, a task in ``needs``. A request by a human, ``standing`` or the target's
-    standing approval approves it at once (invariant 8), for dispatch or for ``next`` as its mode says. Where a rule of
-    the settings asks for more, it counts as its human's approval, if that one may approve."""
+    """Returns the change that creates ``new``, a task in ``needs``. Three things approve it immediately (invariant 8):
+    the request of a human who may approve, ``standing``, and the target's standing approval. Its mode says whether for
+    dispatch or for ``next``. If a rule of the settings asks for more, the request counts as its human's approval, if
+    that human may approve."""
     agent, settings, standing = dispatch.agent, dispatch.settings, dispatch.standing
-    recorder = EventRecorder(None, as_came(new, by, at, settings.approval_rules, _changed_as(agent)), by, at)
+    recorder = EventRecorder(None, dispatch.came(new, by, at), by, at)
     recorder.record(EventType.HANDOFF_INITIATED)
     if dispatch.mode is Mode.MANUAL or not is_known(dispatch.mode):
         return recorder.end()
     data: dict[str, Any] | None = None
     undo, human = times.seconds(0), ""
-    if by.is_human and dispatch.asked_directly:
+    if by.may_do(Deed.APPROVE) and dispatch.asked_directly:
         data, undo, human = {"revision": new.revision, "asked_by_human": True}, settings.undo_window, by.key
     elif standing is not None:
         data, human = {"revision": new.revision, "standing_approval": standing}, standing["given_by"]
-    elif agent is not None and agent.has_standing_approval:
-        approval = {"agent": agent.slug, "version": agent.version, "given_by": agent.updated_by}
-        data, human = {"revision": new.revision, "standing_approval": approval}, agent.updated_by
+    elif agent is not None and agent.standing is not None:
+        data, human = {"revision": new.revision, "standing_approval": agent.standing}, agent.approval_giver
     if data is None:
         return recorder.end()
     is_for_next = dispatch.mode is Mode.NEXT
     what = Approved("next" if is_for_next else "dispatch", recorder.task.approved_as)
-    if not counts_fully(recorder, human, what, data, settings.groups):
+    counted = counts_fully(recorder, human, what, data, settings)
+    if counted is None:
         return recorder.end()
     if is_for_next:
-        _set_next(recorder, data)
+        _set_next(recorder, counted, agent)
     else:
-        _delegate(recorder, data, agent, settings, undo=undo)
+        _delegate(recorder, counted, agent, settings, undo=undo)
     return recorder.end()
 
 
 def imported(new: Task, by: Principal, at: datetime, page: str, dispatch: Dispatch) -> Change:
     """Returns the change that creates a task from a page of the tracker; not approved. Raises ``HumanNeeded``."""
-    by.must_be_human("import a task")
-    recorder = EventRecorder(
-        None, as_came(new, by, at, dispatch.settings.approval_rules, _changed_as(dispatch.agent)), by, at
-    )
+    by.must_have(Deed.IMPORT_TASK)
+    recorder = EventRecorder(None, dispatch.came(new, by, at), by, at)
     recorder.record(EventType.HANDOFF_IMPORTED, {"page": page})
     return recorder.end()
 
@@ -106,25 +137,31 @@ def release_pause(releases: int) -> timedelta:
 
 
 def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
-    command.by.must_be_human("approve a task")
-    _must_be(task, command, State.NEEDS)
+    """Approves what waits for it. An approval of ready work counts for the agents that rules hold back from it."""
+    command.by.must_have(Deed.APPROVE)
+    is_held = task.state is State.DELEGATED and bool(command.held)
+    if not is_held:
+        _must_be(task, command, State.NEEDS)
     seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
     recorder = EventRecorder(task, task, command.by, at)
+    if is_held:
+        adds_approval(recorder, command.held, command.former, seen, command.settings.groups)
+        return recorder.end(notifies=task.is_run)
     what = Approved("dispatch", _changed_as(command.agent))
-    if counts_with_others(recorder, what, seen, command.settings.groups):
-        _delegate(recorder, seen, command.agent, command.settings, undo=command.settings.undo_window)
+    if counted := counts_with_others(recorder, what, seen, command.settings, command.former):
+        _delegate(recorder, counted, command.agent, command.settings, undo=command.settings.undo_window)
     return recorder.end()
 
 
 def _delegate(
-    recorder: EventRecorder, data: dict[str, Any], agent: Agent | None, settings: Settings, *, undo: timedelta
+    recorder: EventRecorder, counted: Counted, agent: Agent | None, settings: Settings, *, undo: timedelta
 ) -> None:
     ready_at = recorder.at + undo
     if recorder.task.not_before is not None:
         ready_at = max(ready_at, recorder.task.not_before)
     recorder.record(
         EventType.APPROVED,
-        {"for": "dispatch", **data},
+        {"for": "dispatch", **counted.data},
         state=State.DELEGATED,
         ready_at=ready_at,
         undo_until=recorder.at + undo if undo else None,
@@ -134,6 +171,7 @@ def _delegate(
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
         approved_as=_changed_as(agent),
         approval=recorder.task.approval and recorder.task.approval.anew(),
+        ok_by=counted.by,
         rings=0,
         alert_after_seconds=settings.unclaimed_alert_seconds,
         runtime=recorder.task.meta.runtime if agent is None else agent.runtime,
@@ -147,19 +185,24 @@ def _delegate(
 
 
 def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Change:
-    command.by.must_be_human("approve a task")
-    _must_be(task, command, State.NEEDS)
-    recorder, seen = EventRecorder(task, task, command.by, at), _as_seen(task, command.seen)
-    groups = {} if command.settings is None else command.settings.groups
-    if counts_with_others(recorder, Approved("next", task.approved_as), seen, groups):
-        _set_next(recorder, seen)
+    command.by.must_have(Deed.APPROVE)
+    is_held = task.state is State.NEXT and bool(command.held)
+    if not is_held:
+        _must_be(task, command, State.NEEDS)
+    seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
+    recorder, settings = EventRecorder(task, task, command.by, at), command.settings or Settings()
+    use = Approved("next", _changed_as(command.agent))
+    if is_held:
+        adds_approval(recorder, command.held, command.former, seen, settings.groups)
+    elif counted := counts_with_others(recorder, use, seen, settings, command.former):
+        _set_next(recorder, counted, command.agent)
     return recorder.end()
 
 
-def _set_next(recorder: EventRecorder, data: dict[str, Any]) -> None:
+def _set_next(recorder: EventRecorder, counted: Counted, agent: Agent | None) -> None:
     recorder.record(
         EventType.APPROVED,
-        {"for": "next", **data},
+        {"for": "next", **counted.data},
         state=State.NEXT,
         ready_at=recorder.at,
         undo_until=None,
@@ -167,12 +210,14 @@ def _set_next(recorder: EventRecorder, data: dict[str, Any]) -> None:
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
+        approved_as=_changed_as(agent),
         approval=recorder.task.approval and recorder.task.approval.anew(),
+        ok_by=counted.by,
     )
 
 
 def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
-    command.by.must_be_human("undo an approval")
+    command.by.must_have(Deed.UNDO)
     _must_be(task, command, State.DELEGATED)
     if task.undo_until is None or at >= task.undo_until:
         raise errors.UndoWindowOver(task.id)
@@ -191,8 +236,10 @@ def _send_back(task: Task, command: commands.SendBack, at: datetime) -> Change:
 
 
 def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
-    command.by.must_be_human("defer a task")
+    command.by.must_have(Deed.DEFER)
     _must_be(task, command, State.NEEDS)
+    if task.approval is not None:  # a person of a rule's next group would wait for their turn in the dark
+        task.approval.must_name(task.id, command.by, command.groups)
     seen = _as_seen(task, command.seen)
     if not at < command.until <= at + MAX_DEFERRAL:
         raise errors.InvalidInput("until", f"must be in the future, and at most {MAX_DEFERRAL.days} days ahead")
@@ -202,7 +249,7 @@ def _defer(task: Task, command: commands.Defer, at: datetime) -> Change:
 
 
 def _dismiss(task: Task, command: commands.Dismiss, at: datetime) -> Change:
-    command.by.must_be_human("dismiss a task")
+    command.by.must_have(Deed.DISMISS)
     _must_be(task, command, State.NEEDS)
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record(EventType.DISMISSED, {"reason": command.reason}, state=State.CANCELLED, deferred_until=None)
@@ -210,7 +257,7 @@ def _dismiss(task: Task, command: commands.Dismiss, at: datetime) -> Change:
 
 
 def _split(task: Task, command: commands.Split, at: datetime) -> Change:
-    command.by.must_be_human("split a task")
+    command.by.must_have(Deed.SPLIT)
     _must_be(task, command, State.NEEDS)
     seen = _as_seen(task, command.seen)
     recorder = EventRecorder(task, task, command.by, at)
@@ -231,11 +278,12 @@ def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
     missing = command.skills.lacks(task.requires) if command.skills is not None else ()
     if missing:
         raise errors.CapabilityMismatch(command.agent, missing, ())
+    _must_be_met(task, command)
     claim = _new_claim(task, command, at)
     recorder = EventRecorder(task, task, command.by, at)
     recorder.record(
         EventType.HANDOFF_RECEIVED,
-        {"agent": command.agent, "worker": command.worker},
+        {"agent": command.agent, "worker": command.worker, **_ruled(command.rules)},
         state=State.CLAIMED,
         origin=task.state,
         undo_until=None,
@@ -248,6 +296,16 @@ def _claim(task: Task, command: commands.ClaimTask, at: datetime) -> Change:
         rings=0,
     )
     return recorder.end()
+
+
+def _must_be_met(task: Task, command: commands.ClaimTask) -> None:
+    if command.rules is not None:
+        command.rules.must_be_met(task, command.agent)
+
+
+def _ruled(rules: ClaimRules | None) -> dict[str, Any]:
+    """Returns the approval fields of a claim's event: the people whose approvals met the rules."""
+    return {"approved_by": sorted(rules.givers)} if rules is not None and rules.asked else {}
 
 
 def _new_claim(task: Task, command: commands.ClaimTask, at: datetime) -> Claim:
@@ -273,12 +331,18 @@ def _new_claim(task: Task, command: commands.ClaimTask, at: datetime) -> Claim:
 
 
 def _resume_claim(task: Task, command: commands.ClaimTask, fence: int, at: datetime) -> Change:
-    """Goes on with the claim of this fence under a new one: the same attempt, and the old one is stale. Whether the
-    lease is over plays no part, as it could be renewed. Raises ``NobodyHolds``, ``ClaimChanged``, and
-    ``AlreadyClaimed`` for a claim that another principal made."""
+    """Continues the claim of this fence under a new one: the same attempt, and the old one is stale. An expired lease
+    doesn't matter, as it could be renewed.
+
+    Raises:
+        NobodyHolds, ClaimChanged.
+        AlreadyClaimed: another principal made the claim.
+        ApprovalNeeded: a rule that is newer than the claim isn't met.
+    """
     held = _claim_seen(task, fence)
     if (held.agent, held.principal) != (command.agent, command.by.key):
         raise already_claimed(task, held)
+    _must_be_met(task, command)
     claim = replace(_new_claim(task, command, at), slot=held.slot, kept_bytes=held.kept_bytes)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"agent": command.agent, "worker": command.worker, "resumed": fence}
@@ -290,7 +354,11 @@ def _save_checkpoint(task: Task, command: commands.SaveCheckpoint, at: datetime)
     """Also extends the claim, as every command does that names it and leaves it; as a heartbeat's, that isn't told."""
     claim = task.current_claim(command.claim_id, command.by)
     recorder = EventRecorder(task, task, command.by, at)
-    _record_checkpoint(recorder, command.checkpoint_id, command.step_name)
+    if command.is_run_state:
+        data = {"checkpoint_id": command.checkpoint_id, "step_name": command.step_name, "kind": "run_state"}
+        recorder.record(EventType.CHECKPOINT_SAVED, data, run_state_id=command.checkpoint_id, releases=0)
+    else:
+        _record_checkpoint(recorder, command.checkpoint_id, command.step_name)
     recorder.task = recorder.task.changed(claim=claim.renewed(at, None, task.hard_deadline))
     return recorder.end()
 
@@ -401,7 +469,7 @@ def _release(task: Task, command: commands.ReleaseTask, at: datetime) -> Change:
 
 
 def _release_claim(task: Task, command: commands.ReleaseClaim, at: datetime) -> Change:
-    command.by.must_be_human("release a worker's claim")
+    command.by.must_have(Deed.RELEASE_CLAIM)
     _claim_seen(task, command.fence)
     recorder = EventRecorder(task, task, command.by, at)
     _give_back(recorder, command.reason, task.releases + 1, at)
@@ -430,7 +498,7 @@ def _give_back(recorder: EventRecorder, reason: str | None, releases: int, ready
 
 
 def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
-    command.by.must_be_human("resolve a task")
+    command.by.must_have(Deed.RESOLVE)
     _must_not_be_ended(task)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "output_digest": command.output_digest}
@@ -440,7 +508,7 @@ def _resolve(task: Task, command: commands.Resolve, at: datetime) -> Change:
 
 def _cancel(task: Task, command: commands.Cancel, at: datetime) -> Change:
     if command.by.key != task.created_by and command.ancestor is None:
-        command.by.must_be_human("cancel a task that it didn't create")
+        command.by.must_have(Deed.CANCEL)
     _must_not_be_ended(task)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "ancestor": command.ancestor}
@@ -451,7 +519,7 @@ def _cancel(task: Task, command: commands.Cancel, at: datetime) -> Change:
 def _overtake(task: Task, command: commands.Overtake, at: datetime) -> Change:
     """Only what waits for a human is closed: what one has approved goes on."""
     if not command.by.is_own_part:
-        command.by.must_be_human("close what was overtaken")
+        command.by.must_have(Deed.CLOSE_OVERTAKEN)
     _must_be(task, command, State.NEEDS)
     recorder = EventRecorder(task, task, command.by, at)
     data = {"reason": command.reason, "ancestor": None, "overtaken_by": command.overtaken_by}
@@ -490,7 +558,7 @@ def _as_seen(task: Task, seen: Seen | None) -> dict[str, Any]:
 
 def _agent_as_seen(task: Task, seen: Seen | None, agent: Agent | None) -> dict[str, Any]:
     """Returns what the event says of the target that was looked at. Who says what they read approves it for the agent
-    that it came for. Raises ``AgentChanged`` if a service has changed that one, and they haven't seen how."""
+    that it came for. Raises ``AgentChanged`` if a service or a member has changed it, and they haven't seen how."""
     if seen is None or agent is None:
         return {}
     came_as = task.approved_as if seen.digest is not None else agent.service_version
@@ -502,7 +570,7 @@ def _agent_as_seen(task: Task, seen: Seen | None, agent: Agent | None) -> dict[s
 
 
 def _changed_as(agent: Agent | None) -> int:
-    """The version in which a service last changed what approvers see of the target."""
+    """The version in which a service or a member last changed the fields of the target that approvers see."""
     return 0 if agent is None else agent.service_version
 
 

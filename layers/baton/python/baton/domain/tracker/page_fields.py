@@ -65,12 +65,17 @@ def closing_comment(task: Task, output: Any, failure: Mapping[str, Any] | None, 
     reason = last.data.get("reason") if last else None
     parts = [f"{task.state.value.capitalize()}{by} in Baton."]
     if task.is_done and output is not None:
-        parts.append(_summary(output))
+        parts.append(_quoted(_summary(output)))
     elif failure and task.state in {State.FAILED, State.REJECTED}:
-        parts.append(f"{failure.get('type', 'error')}: {failure.get('description', '')}")
+        parts.append(_quoted(f"{failure.get('type', 'error')}: {failure.get('description', '')}"))
     if reason:
-        parts.append(str(reason))
-    return _cut(plain("\n".join(parts)))
+        parts.append(_quoted(str(reason)))
+    return _cut("\n".join(parts))
+
+
+def _quoted(text: str) -> str:
+    """Returns another author's text with a mark before each line, so that no line looks like Baton's."""
+    return "\n".join(f"> {line}" for line in plain(text).split("\n"))
 
 
 def reopened_comment(task: Task, url: str) -> str:

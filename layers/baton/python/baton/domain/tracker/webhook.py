@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 
 HANDSHAKE = timedelta(minutes=10)
 # The tracker repeats a delivery for about a day. The reconciliation handles older changes.
@@ -77,7 +78,7 @@ class Webhook:
 def opened(before: Webhook | None, workspace: str, secret: str, by: Principal, now: datetime) -> Webhook:
     """Returns a webhook with an open handshake. Raises ``HumanNeeded``, or ``WebhookInstalled`` if one is installed: it
     has to be removed first."""
-    by.must_be_human("open the webhook's handshake")
+    by.must_have(Deed.OPEN_WEBHOOK)
     if before is not None and before.is_installed:
         raise errors.WebhookInstalled
     version = 1 if before is None else before.version + 1

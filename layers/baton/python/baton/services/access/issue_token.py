@@ -1,20 +1,29 @@
-"""Humans issue and revoke tokens."""
+"""Humans issue tokens."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NoReturn
 
 from baton.domain import errors
-from baton.domain.access.principal import ACT_AS, CONVERSE, OWN_PARTS, SCOPES, Principal, PrincipalKind
+from baton.domain.access.loosening import counts_by_rule
+from baton.domain.access.person import People
+from baton.domain.access.principal import ACT_AS, CONVERSE, OWN_PARTS, SCOPES, Principal, PrincipalKind, usual_right
+from baton.domain.access.rights import Deed, Right, may
 from baton.domain.access.token import Token, digest, spell
+from baton.domain.access.workspace_change import ChangeSubject, Difference, WorkspaceChange
+from baton.domain.alerts.alert import Alert
+from baton.domain.alerts.workspace_alerts import NEW_APPROVER, workspace_alert
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
+from baton.ports.access import Recorded
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps import idempotency
-from baton.steps.retrying import retry_on_conflict
+from baton.steps.access.record_change import new_change
+from baton.steps.access.second_administrator import Loosening, loosened, must_rest_on, must_still_administer
+from baton.steps.access.token_changes import granted, people_with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,66 +32,129 @@ class TokenRequest:
 
     kind: PrincipalKind
     subject: str  # an agent's slug, or a human's or service's name
+    right: Right | None = None  # of a human; left out, ``usual_right``
     scopes: frozenset[str] = frozenset()
     expires_at: datetime | None = None
+    change_id: str | None = None  # the approval of this request by another administrator
 
 
 def issue_token(
     deps: Deps, by: Principal, request: TokenRequest, idempotency_key: IdempotencyKey | None = None
 ) -> tuple[Token, str]:
-    """Returns the token and its text, which is never shown again. Raises ``InvalidInput``, ``TokenNeeded`` and
-    ``ScopeNeeded`` for what the maker may not give away, and for a repeat with the same key ``SecretAlreadyShown``."""
-    by.must_be_human("make a token")
+    """Returns the token and its text, which is never shown again. An approver makes tokens of agents, an administrator
+    all others; a session makes no human's.
 
-    def refuse(saved: dict[str, Any]) -> NoReturn:
+    Raises:
+        InvalidInput, RightNeeded, TokenNeeded.
+        ChangePending: the token is an administrator's in another name, for longer, or of the caller while the
+            revocation of their token waits; or its name is another person's: one that has had a token, or counts for an
+            approval rule. It waits for another administrator. The asker repeats the approved request with its
+            ``change_id``.
+        ChangeOver, NotAsked: ``change_id`` is no approval of this request.
+        ChangeOvertaken: its asker or approver has left since.
+        SecretAlreadyShown: for a repeat with the same key.
+    """
+    by.must_have(Deed.ISSUE_AGENT_TOKEN if request.kind is PrincipalKind.AGENT else Deed.ISSUE_TOKEN)
+
+    def replay(saved: dict[str, Any]) -> NoReturn:
+        if "change_id" in saved:
+            raise errors.ChangePending(deps.store.changes.change(by.workspace, saved["change_id"]))
         raise errors.SecretAlreadyShown(saved["token_id"])
 
     def decide() -> tuple[Token, str]:
         token, secret = _new_token(deps, by, request)
-        deps.store.tokens.add_token(token, idempotency_key)
+        recorded = _record(deps, by, request, token, idempotency_key)
+        deps.store.tokens.add_token(token, idempotency_key, recorded)
         return token, spell(token.id, secret)
 
-    return idempotency.run_once(deps, idempotency_key, decide, refuse)
+    return idempotency.run_once(deps, idempotency_key, decide, replay)
+
+
+def _record(
+    deps: Deps, by: Principal, request: TokenRequest, token: Token, idempotency_key: IdempotencyKey | None
+) -> Recorded:
+    change = new_change(deps, by, Difference(ChangeSubject.TOKENS, (token.principal.key,), None, granted(token)))
+    if request.kind is not PrincipalKind.HUMAN:
+        return Recorded((_with_id(change, token),))
+    now, people = token.created_at, deps.store.tokens.people(by.workspace)
+    before, after = people.named(token.subject), people_with(people, token, now)
+    if request.change_id is not None:
+        must_still_administer(deps, by)
+        approved = deps.store.changes.change(by.workspace, request.change_id)
+        used = approved.used(by, change, now)
+        must_rest_on(people, approved, now)
+        used = _with_id(used, token)
+        return Recorded((used,), _alerts(deps, by, used, people, token), after)
+    extends = after.named(token.subject).administers_until(now) > before.administers_until(now)
+    if people.administrators(now) and (extends or _stands_in(deps, by, token) or _stays(deps, by, token)):
+        recorded = loosened(deps, by, Loosening(change, people, after, idempotency_key))
+        return replace(recorded, changes=tuple(_with_id(each, token) for each in recorded.changes))
+    change = _with_id(change, token)
+    return Recorded((change,), _alerts(deps, by, change, people, token), after)
+
+
+def _alerts(deps: Deps, by: Principal, change: WorkspaceChange, people: People, token: Token) -> tuple[Alert, ...]:
+    """Returns the alert about a person who can approve from now on, unless no other approver could see it: the maker of
+    the token could approve in the person's name."""
+    now = token.created_at
+    approvers = people.approvers(now)
+    is_new = token.subject not in approvers and may(token.right, Deed.APPROVE)
+    if not is_new or not approvers - {by.id}:
+        return ()
+    return (workspace_alert(NEW_APPROVER, change, deps.ids.new("alert", now)),)
+
+
+def _stands_in(deps: Deps, by: Principal, token: Token) -> bool:
+    """True for a token in the name of another person, with any right, and for a new name that counts for a rule or
+    administers: its maker could decide, answer and revoke in that name. A name stays its person's without a token, as
+    any administrator revokes tokens."""
+    if token.right is None or token.subject == by.id:
+        return False
+    if token.right is Right.ADMINISTRATOR:
+        return True
+    counts = counts_by_rule(deps.store.settings.of(by.workspace), token.subject, token.right)
+    return counts or deps.store.tokens.has_been_issued(by.workspace, token.subject)
+
+
+def _stays(deps: Deps, by: Principal, token: Token) -> bool:
+    """True for an administrator's own token while the revocation of another one waits: they would go on with it."""
+    if token.right is not Right.ADMINISTRATOR or token.subject != by.id:
+        return False
+    return any(each.is_revocation and by.key in each.names for each in deps.store.changes.waiting(by.workspace))
+
+
+def _with_id(change: WorkspaceChange, token: Token) -> WorkspaceChange:
+    return replace(change, after={**(change.after or {}), "id": token.id})
 
 
 def read_tokens(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """Returns the workspace's tokens, newest first."""
-    by.must_be_human("list tokens")
+    by.must_have(Deed.LIST_TOKENS)
     return deps.store.tokens.listed(by.workspace, limit, cursor)
 
 
 def _new_token(deps: Deps, by: Principal, request: TokenRequest) -> tuple[Token, str]:
     now = deps.clock.now()
     _check(deps, by, request, now)
-    secret = deps.ids.secret()
+    secret, right = deps.ids.secret(), _right(request)
     token = Token(
         id=deps.ids.new("t", now).removeprefix("t_"),
         workspace=by.workspace,
         kind=request.kind,
         subject=request.subject,
-        scopes=request.scopes,
+        scopes=request.scopes | ({ACT_AS} if right is Right.ADMINISTRATOR else frozenset()),
         digest=digest(secret),
         created_at=now,
         created_by=by.key,
         expires_at=request.expires_at,
+        right=right,
     )
     return token, secret
 
 
-def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
-    """Revokes the token from the next request on. Revoking twice changes nothing. Raises ``Unknown``."""
-    by.must_be_human("revoke a token")
-
-    def attempt() -> Token:
-        token = deps.store.tokens.token(token_id)
-        if token is None or token.workspace != by.workspace:
-            raise errors.Unknown("token")
-        revoked = token.revoked(by, deps.clock.now())
-        if revoked is not token:
-            deps.store.tokens.save_revocation(revoked)
-        return revoked
-
-    return retry_on_conflict(deps, attempt)
+def _right(request: TokenRequest) -> Right | None:
+    """The release before reads an administrator's right from the scope ``act_as``, and requests may still name it."""
+    return usual_right(request.scopes, request.right) if request.kind is PrincipalKind.HUMAN else None
 
 
 def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> None:
@@ -102,9 +174,16 @@ def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> N
             )
         if deps.store.agents.agent(by.workspace, request.subject) is None:
             raise errors.InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
-    if request.kind is PrincipalKind.HUMAN:
-        by.must_be_let_name(request.subject)
-    if ACT_AS in request.scopes - by.scopes:
-        raise errors.ScopeNeeded(ACT_AS)
+    if request.right is not None:
+        _check_right(request, request.right)
+    if request.kind is PrincipalKind.HUMAN and by.is_session:
+        raise errors.TokenNeeded("make a human's token")
     if request.expires_at is not None and request.expires_at <= now:
         raise errors.InvalidInput("expires_at", "must be in the future")
+
+
+def _check_right(request: TokenRequest, right: Right) -> None:
+    if request.kind is not PrincipalKind.HUMAN:
+        raise errors.InvalidInput("right", f"is for humans: leave it out for the token of a {request.kind}")
+    if ACT_AS in request.scopes and right is not Right.ADMINISTRATOR:
+        raise errors.InvalidInput("right", f"must be {Right.ADMINISTRATOR!s} with the scope {ACT_AS!r}: leave one out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.access.saved_view import SavedView, ViewList, ViewPlace, ViewScope, owner_of
 from baton.ports.deps import Deps
 from baton.steps.retrying import retry_on_conflict
@@ -12,7 +13,7 @@ from baton.steps.retrying import retry_on_conflict
 
 def views_for(deps: Deps, by: Principal) -> list[tuple[ViewScope, SavedView]]:
     """Returns the workspace's views and one's own, each by name. One read."""
-    by.must_be_human("read saved views")
+    by.must_have(Deed.READ_VIEWS)
     scopes = (ViewScope.WORKSPACE, ViewScope.MINE)
     found = deps.store.views.lists(by.workspace, [owner_of(scope, by) for scope in scopes])
     return [(scope, of.views[name]) for scope, of in zip(scopes, found, strict=True) for name in sorted(of.views)]
@@ -23,7 +24,7 @@ def keep_view(
 ) -> tuple[SavedView, bool]:
     """Returns the view as it is now, and whether it is new. ``values``: ``title``, ``page`` and ``query``. Raises
     ``VersionConflict`` and ``LimitReached``."""
-    by.must_be_human("save a view")
+    by.must_have(Deed.SAVE_VIEW)
 
     def attempt() -> tuple[SavedView, bool]:
         before = _list_of(deps, by, at)
@@ -38,7 +39,7 @@ def keep_view(
 
 def drop_view(deps: Deps, by: Principal, at: ViewPlace, expected_version: int | None) -> None:
     """Raises ``Unknown`` and ``VersionConflict``."""
-    by.must_be_human("delete a view")
+    by.must_have(Deed.DELETE_VIEW)
 
     def attempt() -> None:
         before = _list_of(deps, by, at)

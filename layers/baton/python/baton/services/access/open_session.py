@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.access.session import CODE_SECONDS, SessionCode
 from baton.domain.access.token import Token, digest
 from baton.ports.deps import Deps
@@ -18,7 +19,7 @@ def open_session(deps: Deps, by: Principal, *, in_cookie: bool = False) -> tuple
     session, and ``TooManySessions``."""
 
     def attempt() -> tuple[Token, str]:
-        return begin_session(deps, _parent(deps, by, "open a session"), in_cookie=in_cookie)
+        return begin_session(deps, _parent(deps, by, Deed.OPEN_SESSION), in_cookie=in_cookie)
 
     return retry_on_conflict(deps, attempt)
 
@@ -26,7 +27,7 @@ def open_session(deps: Deps, by: Principal, *, in_cookie: bool = False) -> tuple
 def make_session_code(deps: Deps, by: Principal) -> tuple[SessionCode, str]:
     """Returns the code and its text, which is never shown again. Raises ``HumanNeeded``, and ``TokenNeeded`` for a
     session."""
-    parent, text = _parent(deps, by, "make a code"), deps.ids.secret()
+    parent, text = _parent(deps, by, Deed.MAKE_SESSION_CODE), deps.ids.secret()
     code = SessionCode(
         digest=digest(text),
         workspace=parent.workspace,
@@ -60,11 +61,11 @@ def redeem_session_code(deps: Deps, text: str, *, in_cookie: bool = False) -> tu
     return retry_on_conflict(deps, attempt)
 
 
-def _parent(deps: Deps, by: Principal, action: str) -> Token:
-    by.must_be_human(action)
+def _parent(deps: Deps, by: Principal, deed: Deed) -> Token:
+    by.must_have(deed)
     token = deps.store.tokens.token(by.token_id)
     if token is None:
         raise errors.TokenRefused
     if token.is_session:
-        raise errors.TokenNeeded(action)
+        raise errors.TokenNeeded(deed.value)
     return token

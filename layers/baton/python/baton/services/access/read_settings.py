@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from baton.domain.access.principal import Principal
-from baton.domain.rights.read_rights import may_see_guardrails
+from baton.domain.rights.read_rights import may_see_rules
 from baton.domain.settings.settings import Settings
 from baton.ports.deps import Deps
 
 
 def read_settings(deps: Deps, by: Principal) -> tuple[Settings, bool]:
-    """Returns the settings, and whether the caller may see the guardrails among them."""
-    return deps.store.settings.of(by.workspace), may_see_guardrails(by)
+    """Returns the settings, and whether the caller may see the guardrails, groups and rules among them."""
+    return deps.store.settings.of(by.workspace), may_see_rules(by)

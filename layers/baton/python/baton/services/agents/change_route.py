@@ -7,8 +7,11 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
-from baton.domain.agents.route import MAX_ROUTES, Route, RoutingTable
+from baton.domain.access.rights import Deed
+from baton.domain.access.workspace_change import ChangeSubject
+from baton.domain.agents.route import MAX_ROUTES, Mode, Route, RoutingTable
 from baton.ports.deps import Deps
+from baton.steps.access.record_change import plain, recorded_edit
 from baton.steps.retrying import retry_on_conflict
 
 
@@ -18,7 +21,7 @@ def change_route(
     """Returns the route in its new version, and whether it is new. Fields left out keep their value; ``agent`` is
     always given. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if
     ``expected_version`` (0: must not exist) isn't the present one."""
-    by.must_be_human("change a route")
+    by.must_have(Deed.CHANGE_ROUTE)
 
     def attempt() -> tuple[Route, bool]:
         _must_be_active(deps, by.workspace, values["agent"])
@@ -32,7 +35,9 @@ def change_route(
         if before.removed and len(table) >= MAX_ROUTES:
             raise errors.LimitReached("routes", MAX_ROUTES)
         after = before.changed(by, now, **values, removed=False)
-        deps.store.routes.save_route(after, table)
+        edited = (None if before.removed else plain(before), plain(after))
+        change = recorded_edit(deps, by, ChangeSubject.ROUTES, work_type, edited)
+        deps.store.routes.save_route(after, table, change)
         return after, before.removed
 
     return retry_on_conflict(deps, attempt)
@@ -40,14 +45,15 @@ def change_route(
 
 def remove_route(deps: Deps, by: Principal, work_type: str) -> None:
     """Deletes the route for this type of work. Raises ``Unknown``."""
-    by.must_be_human("change a route")
+    by.must_have(Deed.CHANGE_ROUTE)
 
     def attempt() -> None:
         table = deps.store.routes.table(by.workspace)
         route = table.last(work_type)
         if route is None or route.removed:
             raise errors.Unknown("route for this type of work")
-        deps.store.routes.save_route(route.changed(by, deps.clock.now(), removed=True), table)
+        change = recorded_edit(deps, by, ChangeSubject.ROUTES, work_type, (plain(route), None))
+        deps.store.routes.save_route(route.changed(by, deps.clock.now(), removed=True), table, change)
 
     return retry_on_conflict(deps, attempt)
 
@@ -66,12 +72,14 @@ def read_route(deps: Deps, by: Principal, work_type: str) -> Route:
 
 
 def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) -> Route:
-    """The start of a new route. Of a removed route it keeps the version only."""
+    """The start of a new route. Of a removed route it keeps the version and the mode: ``manual`` isn't
+    ended by removing the route."""
     return Route(
         workspace=by.workspace,
         work_type=work_type,
         agent="",
         version=removed.version if removed else 0,
+        mode=removed.mode if removed else Mode.DISPATCH,
         updated_at=now,
         updated_by=by.key,
         removed=True,

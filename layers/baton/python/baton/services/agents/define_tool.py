@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
+from baton.domain.access.workspace_change import ChangeSubject
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import MAX_TOOLS, Suspension, Tool, Toolbox, check_tool, undefined
 from baton.domain.guardrails.guardrails import checked
@@ -17,19 +19,13 @@ from baton.ports.deps import Deps
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights
+from baton.steps.access.record_change import plain, recorded_edit
 from baton.steps.agents import resolve_agents
 from baton.steps.retrying import retry_on_conflict
+from baton.steps.seen_versions import SeenVersions
 
 # In one read, next to the settings.
 TARGETS_AT_ONCE = 90
-
-
-@dataclass(frozen=True, slots=True)
-class SeenVersions:
-    """The versions that the human has seen; None for any."""
-
-    tool: int | None = None  # 0: it must not exist
-    target: int | None = None
 
 
 def define_tool(
@@ -40,14 +36,18 @@ def define_tool(
     seen: SeenVersions | None = None,
 ) -> tuple[Tool, bool]:
     """Returns the tool in its new version, and whether it is new. Fields left out keep their value; a new tool needs
-    ``target_agent``. The call approves the target as it is now, and so resumes a suspended tool, unless it only
-    switches the tool off. Raises ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and ``VersionConflict`` if a
-    version of ``seen`` isn't the present one."""
+    ``target_agent``. The call approves the target as it is now, and so resumes a tool whose target was changed, unless
+    it only switches the tool off. Raises ``RightNeeded``, ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and
+    ``VersionConflict`` if a version of ``seen`` isn't the present one, or the tool or its target changes meanwhile."""
+    versions = replace(seen or SeenVersions())
 
     def attempt() -> tuple[Tool, bool]:
-        after, toolbox = _defined(deps, by, name, values, seen or SeenVersions())
-        deps.store.tools.save_tool(after, toolbox)
-        return after, toolbox.get(name) is None
+        after, toolbox = _defined(deps, by, name, values, versions)
+        before = toolbox.get(name)
+        edited = (None if before is None else plain(before), plain(after))
+        change = recorded_edit(deps, by, ChangeSubject.TOOLS, name, edited)
+        deps.store.tools.save_tool(after, toolbox, change)
+        return after, before is None
 
     return retry_on_conflict(deps, attempt)
 
@@ -61,23 +61,23 @@ def preview_tool(
 
 def _defined(deps: Deps, by: Principal, name: str, values: dict[str, Any], seen: SeenVersions) -> tuple[Tool, Toolbox]:
     """Returns the tool in its next version, and the toolbox that it was made from."""
-    by.must_be_human("define a handoff tool")
+    by.must_have(Deed.DEFINE_TOOL)
     check_tool(name, values)
     if mark := values.get("needs_approval"):
         mark.check(deps.store.settings.of(by.workspace).groups)
     toolbox, now = deps.store.tools.toolbox(by.workspace), deps.clock.now()
     before = toolbox.get(name) or undefined(name, by, now)
-    if seen.tool not in {None, before.version}:
-        raise errors.VersionConflict("tool", before.version)
+    seen.must_be("tool", before.version, is_approved=by.may_do(Deed.GIVE_STANDING_APPROVAL))
     if before.version == 0 and len(toolbox.tools) >= MAX_TOOLS:
         raise errors.LimitReached("tools", MAX_TOOLS)
+    toolbox.must_be_readable(before, values.get("context_variables", ()))
     target = _target(deps, by.workspace, before, values)
     if target is None:
         return before.changed(by, now, **values), toolbox
-    if seen.target not in {None, target.version}:
-        raise errors.VersionConflict("target", target.version)
-    approved = {"target_agent": target.slug, "target_version": target.version}
-    return before.changed(by, now, **{**values, **approved}), toolbox
+    seen.must_be("target", target.version, is_approved=by.may_do(Deed.GIVE_STANDING_APPROVAL))
+    named = {"target_agent": target.slug} if "target_agent" in values else {}
+    resumes = before.is_outdated(target)
+    return before.changed(by, now, resumes=resumes, **values | named | {"target_version": target.version}), toolbox
 
 
 def _target(deps: Deps, workspace: str, before: Tool, values: dict[str, Any]) -> Agent | None:

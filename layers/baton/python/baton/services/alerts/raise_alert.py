@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.alerts.alert import MAX_PER_HOUR, Alert, AlertCount, Severity, check_kind, from_snapshot, snapshot
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.ports.deps import Deps
@@ -28,6 +29,7 @@ def raise_alert(
     """Raises an alert in the caller's own name. For any principal. Raises ``InvalidInput``, ``GuardrailRefused``,
     ``Unknown`` (the task) and, once the caller has raised ``MAX_PER_HOUR`` alerts in an hour of the clock,
     ``TooManyAlerts``; nothing was written then."""
+    by.must_have(Deed.RAISE_ALERT)
     check_kind(request.kind)
 
     def read() -> tuple[None, SavedResponse | None]:

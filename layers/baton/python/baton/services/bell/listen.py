@@ -11,6 +11,7 @@ from baton.domain.access.token import digest
 from baton.domain.bell.listener import MAX_OF_WORKSPACE, TICKET_SECONDS, Listener, Ticket, Topic, TopicKind
 from baton.domain.bell.ring import FIRST_RUNG, opaque
 from baton.ports.deps import Deps
+from baton.services.access.limit_caller import bell_must_have_room
 from baton.services.claims.candidates import Look, candidates
 from baton.services.claims.claim_task import must_be_active
 from baton.services.handoffs.read_inbox import must_be_let_read
@@ -85,8 +86,9 @@ class Missed:
 
 
 def what_is_due(deps: Deps, connection_id: str) -> Missed:
-    """Looks for a listener, so that a ring that was lost is made up for. Raises ``Unknown`` for a connection that
-    doesn't listen, and whatever refuses its principal; then it listens no longer."""
+    """Looks for a listener, so that a ring that was lost is made up for. Counts as a request of its principal. Raises
+    ``Unknown`` for a connection that doesn't listen, ``RateLimited``, and the refusals of its principal; then it
+    listens no longer."""
     listener = deps.store.bell.listener(connection_id)
     if listener is None:
         raise errors.Unknown("listener")
@@ -94,8 +96,9 @@ def what_is_due(deps: Deps, connection_id: str) -> Missed:
     try:
         if token is None or not token.is_active(deps.clock.now()):
             raise errors.TokenRefused
+        bell_must_have_room(deps, token.principal, connection_id)
         must_be_let_listen(deps, token.principal, listener.topic)
-    except (errors.Forbidden, errors.Unknown, errors.Refused):
+    except (errors.Forbidden, errors.Unknown, errors.Refused, errors.TooMany):
         deps.store.bell.remove_listener(connection_id)
         raise
     if listener.topic.kind is not TopicKind.WORK:

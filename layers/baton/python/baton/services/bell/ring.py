@@ -4,7 +4,7 @@ reaches twice finds nothing. So nothing here is repeated for its own sake, and n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -36,6 +36,7 @@ from baton.domain.tasks.wake import notice_delay
 from baton.ports.bell import Connections, Heard
 from baton.ports.deps import Deps
 from baton.services.bell.listen import must_be_let_listen
+from baton.steps.questions.handoff_rules import held_from
 
 # Listeners that are judged together: so many tokens are read with one call.
 AT_ONCE = 50
@@ -127,17 +128,19 @@ class Bell:
 
     def _by_agent(self, tasks: Iterable[Task], number: int) -> dict[Topic, list[Task]]:
         """Returns the tasks by whose work they are. Open work is that of listening agents that may take it, more each
-        time."""
+        time. An agent that approval rules hold back from the task isn't rung for it."""
         groups: dict[Topic, list[Task]] = {}
         for task in tasks:
-            agents = [task.target_agent] if task.target_agent is not None else islice(self._takers(task), 3 * number)
-            for agent in agents:
+            held = held_from(self.deps, task)
+            for agent in islice(self._takers(task, held), 3 * number):
                 groups.setdefault(Topic(task.workspace, TopicKind.WORK, agent), []).append(task)
         return groups
 
-    def _takers(self, task: Task) -> Iterator[str]:
+    def _takers(self, task: Task, held: Collection[str]) -> Iterator[str]:
+        if task.target_agent is not None:
+            return iter(() if task.target_agent in held else (task.target_agent,))
         able = self.deps.store.agents.roster(task.workspace).able(task.requires, task.source_agent)
-        slugs = (each.slug for each in able if each.runtime is Runtime.PULL)
+        slugs = (each.slug for each in able if each.runtime is Runtime.PULL and each.slug not in held)
         return (each for each in slugs if self._is_heard(task.workspace, each))
 
     def _is_heard(self, workspace: str, agent: str) -> bool:

@@ -15,6 +15,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
 from baton.steps.claims.take_task import Claimer
+from baton.steps.questions.handoff_rules import is_held_back
 
 MAX_CANDIDATES = 200
 LOOKS_AGAIN = 2
@@ -46,7 +47,7 @@ def candidates(deps: Deps, claimer: Claimer, look: Look) -> Iterator[ReadyTask]:
     capabilities that it didn't hand off itself; by priority, then first in, first out. A lost task comes again after
     the others of its priority: the race may have been lost to the sweeper's bookkeeping, which leaves the task ready.
     From then on, candidates of one priority come in random order, so that many concurrent searches don't meet at each
-    task in turn."""
+    task in turn. The search passes over work that approval rules hold back from the agent, and doesn't read it."""
     for ready in islice(_in_order(deps, claimer, look), MAX_CANDIDATES):
         if look.lost and look.lost[0].priority != ready.priority:
             yield from _once_more(look)
@@ -69,12 +70,15 @@ def _in_order(deps: Deps, claimer: Claimer, look: Look) -> Iterator[ReadyTask]:
             marks_left -= 1
             if marks_left < 0 or not _is_lapsed(deps, claimer, ready):
                 continue
+        elif is_held_back(deps, workspace, claimer.agent, ready):
+            continue
         yield ready
     if skills is None or not look.sees_open_work:
         return
     offers = frozenset(requirements(skills.accepts, skills.produces))
     for ready in _spread(deps.store.queues.open_work(workspace, now), look):
-        if ready.source != claimer.agent and not lacking(offers, ready.requires):
+        is_for_it = ready.source != claimer.agent and not lacking(offers, ready.requires)
+        if is_for_it and not is_held_back(deps, workspace, claimer.agent, ready):
             yield ready
 
 

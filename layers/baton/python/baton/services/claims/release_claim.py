@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from baton.domain.access.rights import Deed
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
 from baton.domain.tasks.task import Task
@@ -16,7 +17,7 @@ def release_claim(deps: Deps, call: HumanCall, fence: int, reason: str) -> TaskD
     ``StaleClaim`` at its next call, and changes nothing. Raises ``HumanNeeded``, ``NobodyHolds``, ``ClaimChanged``,
     ``TaskEnded``, ``GuardrailRefused`` and ``Unknown``."""
     by = call.by
-    by.must_be_human("release a worker's claim")
+    by.must_have(Deed.RELEASE_CLAIM)
 
     def release(_: Task) -> commands.ReleaseClaim:
         checked_reason = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]

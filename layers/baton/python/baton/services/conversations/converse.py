@@ -10,6 +10,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Principal
 from baton.domain.access.principal import PrincipalKind as Who
+from baton.domain.access.rights import Deed
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
@@ -80,6 +81,7 @@ def start_conversation(
     deps: Deps, by: Principal, opening: Opening, idempotency_key: IdempotencyKey | None = None
 ) -> TaskDetails:
     """Returns the root task. Raises ``ScopeNeeded``, and the errors of ``create_handoff``."""
+    by.must_have(Deed.CONVERSE)
     by.must_be_let_converse()
     for key in opening.context:
         if key.startswith(RESERVED):
@@ -112,6 +114,7 @@ def say(
     services have the same limit per hour as for new workflows, and an agent that holds claims can't send one. Raises
     ``ConversationBusy`` while the last task isn't ended, ``Unknown`` for a workflow that no user's message began,
     ``ClaimRequired``, ``LoopTripped``, ``TargetInactive``, ``GuardrailRefused`` and ``ScopeNeeded``."""
+    by.must_have(Deed.CONVERSE)
     by.must_be_let_converse()
     workspace = by.workspace
 
@@ -213,7 +216,12 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target:
         source=source,
         target=target,
         message=conversation.put_into(message),
-        lineage=Lineage(workflow_id=holder.workflow_id, master_task_id=found.root.id, budget=record.budget.limits),
+        lineage=Lineage(
+            workflow_id=holder.workflow_id,
+            master_task_id=found.root.id,
+            budget=record.budget.limits,
+            speakers=holder.authors,
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.escalations.review import Review, from_snapshot, snapshot
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.idempotency import IdempotencyKey
@@ -30,7 +31,7 @@ def close_review(
 ) -> Review:
     """Returns the review, closed. The next request that its rule stops is a review again. Raises ``HumanNeeded``,
     ``ReviewClosed``, ``Unknown``, ``GuardrailRefused`` and ``VersionConflict`` (a request came since)."""
-    by.must_be_human("close a manual review")
+    by.must_have(Deed.CLOSE_REVIEW)
 
     def replay(saved: dict[str, Any]) -> Review:
         return from_snapshot(by.workspace, saved["review"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.escalations.direction import CapReached, Direction, Duplicate
 from baton.domain.escalations.marker import Marker, parse_marker
 from baton.domain.escalations.review import Review
@@ -53,6 +54,7 @@ def create_handoff_marker(
     """Returns the block, and the task if one was asked for and no rule prevents it. Raises ``InvalidMarker``,
     ``NotYourAgent``, ``GuardrailRefused`` and ``KeyReused``; nothing was written then. Everything in the answer is
     durable."""
+    by.must_have(Deed.HAND_OFF)
 
     def read() -> tuple[tuple[Marker, MarkerInputs], SavedResponse | None]:
         marker = parse_marker(body, deps.store.agents.roster(by.workspace))

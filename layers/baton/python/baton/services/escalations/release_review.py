@@ -8,6 +8,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.escalations.marker import parse_marker
 from baton.domain.escalations.review import LOOP_GUARD, Review
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
@@ -48,7 +49,7 @@ def release_review(
     them (invariant 6). The release is its approval. ``seen``: the version of the review that was looked at; None for
     the current one. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone) and
     ``VersionConflict`` (an agent has changed the request meanwhile)."""
-    by.must_be_human("release a manual review")
+    by.must_have(Deed.RELEASE_REVIEW)
 
     def replay(saved: dict[str, Any]) -> tuple[Review, TaskDetails]:
         first = trail.from_snapshot(saved["task"])
@@ -104,6 +105,7 @@ def _release_handoff(
         handoffs=handoffs_so_far(deps, by.workspace, draft),
         is_released=True,
         created_by=review.requested_by,
+        authors=review.authors_for(by),
     )
     begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)

@@ -10,6 +10,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.principal import PrincipalKind as Who
+from baton.domain.access.rights import Deed
 from baton.domain.agents.route import Mode
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.handoffs import handoff_message
@@ -83,6 +84,7 @@ def create_handoff(
     """Returns the handoff (as the body) and its task. It is durable, or nothing was written. Raises ``NotYourAgent``,
     ``ScopeNeeded``, ``UnknownAgent``, ``TargetInactive``, ``CapabilityMismatch``, ``ClaimRequired``, ``StaleClaim``,
     ``GuardrailRefused``, ``TooLarge``, ``KeyReused``, and ``LoopTripped``, which leaves an entry for a human."""
+    by.must_have(Deed.HAND_OFF)
 
     def read() -> tuple[_Read, SavedResponse | None]:
         source = resolve_agents.source_of(deps, by, asked.source)

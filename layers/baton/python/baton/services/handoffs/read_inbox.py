@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.agents.kill_switch import must_be_let_act
@@ -29,6 +30,7 @@ def must_be_let_read(deps: Deps, by: Principal, slug: str) -> None:
 def acknowledge(deps: Deps, by: Principal, slug: str, ids: Sequence[str]) -> int:
     """Removes items from the inbox, and returns how many ids were named, each once. For the agent, and a principal that
     may act for it. Raises as ``read_inbox``."""
+    by.must_have(Deed.READ_INBOX)
     by.acting_for(slug)
     must_exist(deps, by.workspace, slug)
     must_be_let_act(deps, by, slug)

@@ -10,6 +10,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import fits_in
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
@@ -43,6 +44,7 @@ def retry_handoff(
     the handoff. Only a human retries an escalation, a task below a cancelled one, or a task that was split. One retry
     at a time: raises ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success,
     ``LoopTripped``, and the errors of ``create_handoff`` about its target."""
+    by.must_have(Deed.HAND_OFF)
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
         retry = trail.from_snapshot(saved)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from baton.domain import errors
+from baton.domain.access.rights import Deed
 from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
@@ -35,7 +36,7 @@ def split_task(
     A human decides: the loop guard counts the parts, and stops none. Raises ``RevisionChanged``, and the errors of
     ``create_handoff`` about a target."""
     by = call.by
-    by.must_be_human("split a task")
+    by.must_have(Deed.SPLIT)
 
     names = resolve_agents.slugs_among(*(each.target.agent for each in parts))
     query = HandoffQuery(agents=names, parent_id=call.task_id)
@@ -97,6 +98,7 @@ def _part(
         message=message.with_context(record.context.merged_with(content.context)),
         lineage=lineage_beside(task, record),
         requires=content.requires,
+        work_type=task.work_type,
         mode=Mode.MANUAL,
         join_parent=task.join_parent,
         call_id=task.call_id,

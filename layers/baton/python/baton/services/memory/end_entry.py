@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import Entry
 from baton.ports.deps import Deps
@@ -36,7 +37,7 @@ def withdraw_entry(
 def delete_entry(deps: Deps, by: Principal, entry_id: str) -> Entry:
     """Removes the entry's texts. The rest of the entry stays, and says who deleted it. An entry that was deleted before
     stays as it is. Raises ``HumanNeeded`` and ``Unknown``."""
-    by.must_be_human("delete an entry")
+    by.must_have(Deed.DELETE_ENTRY)
 
     def deleted(entry: Entry, now: datetime) -> Ended:
         after = entry.deleted_by(by, now)

@@ -7,6 +7,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import DecisionStatus, Entry
 from baton.domain.memory.entry_draft import EntryDraft
@@ -21,6 +22,7 @@ def post_entry(deps: Deps, by: Principal, draft: EntryDraft, idempotency_key: Id
     """Posts the entry, in one commit with the end of the decision that it supersedes. For any principal. Raises
     ``InvalidInput``, ``GuardrailRefused``, ``HumanNeeded`` and ``EntryClosed``; nothing was written then. A repeat is
     answered with the entry as it was posted; without its texts if it was deleted since."""
+    by.must_have(Deed.POST)
 
     def decide() -> Entry:
         entry = new_entry(deps, by, draft)

@@ -8,6 +8,7 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.entry import Entry, is_by_human
 from baton.domain.memory.scope import line_of
@@ -49,7 +50,7 @@ def withdraw_posted(
     """Withdraws the newest entries of one poster in a span of time, in one commit: at most ``MAX_WITHDRAWN``, fewer in
     deep scopes, or if few of the 500 entries that it looks at are the poster's. Each entry's trail says so. Raises
     ``HumanNeeded``, ``InvalidInput`` and ``GuardrailRefused``."""
-    by.must_be_human("withdraw what somebody else has posted")
+    by.must_have(Deed.WITHDRAW_ENTRY)
     if asked.since is not None and asked.until is not None and asked.until <= asked.since:
         raise errors.InvalidInput("until", "must be after since")
 

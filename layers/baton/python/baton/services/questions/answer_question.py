@@ -7,7 +7,11 @@ from typing import Any
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
+from baton.domain.questions.approval import approvers_of
+from baton.domain.questions.approvers import Approvers, are_met
 from baton.domain.questions.question import Decision, Outcome, Question
+from baton.domain.questions.question_content import content_digest
 from baton.domain.questions.standing_answer import MAX_IN_FORCE, Standing, StandingAnswer
 from baton.domain.settings.settings import Settings
 from baton.domain.tasks import commands
@@ -17,10 +21,13 @@ from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, Save
 from baton.steps import idempotency
+from baton.steps.access.person_rights import former
 from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.questions.agree_with_trail import must_agree_with_trail
 from baton.steps.questions.answers_of import answers_of
 from baton.steps.questions.standing import last_approval
+from baton.steps.questions.tool_rules import authors_for, rules_about
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
 
@@ -41,19 +48,24 @@ class Answer:
 def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, answer: Answer) -> Question:
     """Returns the question as it is then. Raises ``HumanNeeded``, ``NotAsked``, ``QuestionOver``, ``InvalidInput``,
     ``GuardrailRefused`` and ``Unknown``. The same decision of the same person again changes nothing."""
-    by.must_be_human("answer a question")
+    by.must_have(Deed.ANSWER)
 
     def attempt() -> Question:
         task, _ = deps.store.tasks.load(by.workspace, task_id)
         seen = deps.store.questions.question(by.workspace, task_id, question_id)
+        if seen.action is not None:
+            by.must_have(Deed.DECIDE_ACTION)
         now = deps.clock.now()
         decision = _decision(deps, by, seen, answer)
-        same = next((each for each in seen.decisions if _is_same(each, decision, answer)), None)
+        gone = former(deps, by.workspace, ((each.by, each.at) for each in seen.decisions), seen.deed)
+        kept = seen.decisions if by.id not in gone or not seen.is_open else ()
+        same = next((each for each in kept if _is_same(each, decision, answer)), None)
         if same is not None and not seen.expired(now).is_open:
             return seen.expired(now)
         stands = None if same is not None else _standing(deps, seen, answer, decision)
         given = stands.id if stands is not None else None if same is None else same.standing
-        question = seen.decided(by, replace(decision, standing=given), deps.store.settings.of(by.workspace).groups)
+        groups = deps.store.settings.of(by.workspace).groups
+        question = seen.decided(by, replace(decision, standing=given), groups, gone)
         if same is not None and question.is_open:
             return seen  # unless it is enough by now: somebody is in the group again
         command = commands.Decide(
@@ -73,7 +85,7 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
 def revoke_approval(deps: Deps, by: Principal, task_id: str, question_id: str, reason: str) -> Question:
     """Takes the approval of an action back that wasn't used; any human may. Again, it changes nothing. Raises
     ``HumanNeeded``, ``QuestionOver``, ``TaskEnded``, ``GuardrailRefused`` and ``Unknown``."""
-    by.must_be_human("revoke an approval")
+    by.must_have(Deed.REVOKE_APPROVAL)
     said = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
 
     def attempt() -> Question:
@@ -83,7 +95,8 @@ def revoke_approval(deps: Deps, by: Principal, task_id: str, question_id: str, r
         if seen.outcome is Outcome.REVOKED:
             return seen
         question = seen.revoked(Decision(by=by.id, at=now, outcome=Outcome.REVOKED, reason=said))
-        command = commands.RevokeApproval(by=by, question_id=question_id, reason=said)
+        told = {"question_id": question_id, "reason": said, "question_digest": content_digest(question)}
+        command = commands.RevokeApproval(by=by, told=told)
         commit(deps, transition(task, command, now), Save(question))
         return question
 
@@ -98,15 +111,34 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
     def present() -> Question:
         return deps.store.questions.question(by.workspace, task_id, question_id)
 
-    def decide(task: Task, claim: Claim, _: Settings) -> Question:
+    def decide(task: Task, claim: Claim, settings: Settings) -> Question:
         now = deps.clock.now()
-        question = present().used(digest, claim.agent, now)
+        asked = present()
+        question = asked.used(digest, claim.agent, now)
+        must_agree_with_trail(deps, task, asked)
+        stood = _stood(deps, question)
+        # A standing answer may have approved in the moment in which it ended.
+        given = (*question.approving, *((each.by, each.since) for each in stood))
+        if gone := former(deps, by.workspace, given, question.deed):
+            raise errors.ReceiptRefused(question_id, f"the approval of {min(gone)} has ended: ask again")
+        deciders = (name for name, _ in question.approving)
+        if not are_met(_all_approvers(deps, settings, task, asked), deciders, settings.groups):
+            lacks = "too few of those who approved are among its approvers by the rules and groups of now"
+            raise errors.ReceiptRefused(question_id, f"{lacks}: ask again")
         command = commands.UseApproval(by=by, claim_id=call.claim_id, question_id=question_id, digest=digest)
-        begun = [Save(each.with_one_begun(question_id)) for each in _stood(deps, question)]
+        begun = [Save(each.with_one_begun(question_id)) for each in stood]
         commit(deps, transition(task, command, now), Save(question), *begun, *idempotency.save_response(key, {}))
         return question
 
     return run_under_claim(deps, call, decide, lambda _: present())
+
+
+def _all_approvers(deps: Deps, settings: Settings, task: Task, question: Question) -> tuple[Approvers, ...]:
+    """Returns the question's approvers, and those of the rules about the tool as they are now."""
+    tool = "" if question.action is None else question.action.tool
+    rules = rules_about(deps, settings, task, question.agent, tool)
+    authors = authors_for(task, question.asker_made_by)
+    return (*question.all_approvers, *(approvers_of(rule, (question.asked_by,), authors) for rule in rules))
 
 
 def _stood(deps: Deps, question: Question) -> list[StandingAnswer]:
@@ -182,4 +214,5 @@ def _is_same(before: Decision, decision: Decision, answer: Answer) -> bool:
 
 def _told(question: Question, decision: Decision) -> dict[str, Any]:
     told = {"question_id": question.id, "decided": str(decision.outcome), "digest": decision.digest}
-    return {**told, "reason": decision.reason, "changed": decision.arguments is not None or None}
+    changed = decision.arguments is not None or None
+    return {**told, "reason": decision.reason, "changed": changed, "question_digest": content_digest(question)}

@@ -7,11 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors, times
+from baton.domain.canonical_json import digest_of
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.ids import question_id_of
+from baton.domain.questions.approval import approvers_of
 from baton.domain.questions.approvers import DEFAULT_ANSWER_SECONDS, MAX_ANSWER_SECONDS, Approvers
 from baton.domain.questions.form import check_form
+from baton.domain.questions.name_warnings import check_tool_name, name_warnings
 from baton.domain.questions.question import MAX_OPTIONS, Action, Question, QuestionKind
+from baton.domain.questions.question_content import content_digest
+from baton.domain.rights.read_rights import may_see_rules
 from baton.domain.settings.settings import Settings
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
@@ -22,12 +27,14 @@ from baton.ports.writes import Insert
 from baton.steps import idempotency
 from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.questions.standing import approve_by_standing
+from baton.steps.questions.tool_rules import authors_for, rules_about
 from baton.steps.tasks.change_task import commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a worker asks. ``people`` and ``group``: who may answer; without both anybody who is human."""
+    """What a worker asks. ``people`` and ``group``: who may answer; without both anybody who is human. A rule of the
+    settings about the tool overrides ``people``, ``group`` and ``needed``, but not those of a ``needs_approval``."""
 
     kind: QuestionKind
     text: str
@@ -42,6 +49,16 @@ class Asked:
     until: datetime | None = None  # at most 30 days ahead, a day by default
     call_id: str | None = None  # as in ``Action``
     tool_version: int | None = None
+    is_by_mark: bool = False  # the approvers are those of the tool's ``needs_approval``, and no choice of the asker
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of the question and its approvers, as the worker sent them."""
+        names = ("text", "tool", "arguments", "group", "needed", "not_author")
+        lists = {"options": list(self.options), "people": list(self.people)}
+        until = None if self.until is None else times.rfc3339(self.until)
+        sent = {name: getattr(self, name) for name in names} | lists
+        return digest_of({**sent, "kind": str(self.kind), "form": self.schema, "until": until})
 
 
 def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
@@ -56,7 +73,8 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
         now = deps.clock.now()
         question_id = question_id_of(task.id, deps.ids.new("qst", now))
         question = _question(call, task, _checked(asked, settings), now, question_id)
-        question.approvers.check(settings.groups)
+        question = _with_approvers(settings, call, asked, question, _by_rules(deps, settings, task, question))
+        question = _marked(deps, settings, replace(question, asked_digest=asked.digest))
         question, stood = approve_by_standing(deps, question, settings.groups, now)
         opened = OpenQuestion(question.id, question.until) if question.is_open else None
         told = _told(question)
@@ -92,9 +110,10 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
         raise errors.InvalidInput("schema", "must be the JSON Schema of a form, and is of forms alone")
     if asked.schema is not None:
         check_form(asked.schema)
-    never = (call.by.key, task.created_by) if asked.not_author else (call.by.key,)
+    never = (call.by.key, *authors_for(task, call.by.made_by)) if asked.not_author else (call.by.key,)
     action = None
     if asked.tool:
+        check_tool_name(asked.tool)
         action = Action(
             tool=asked.tool,
             arguments=asked.arguments,
@@ -109,6 +128,7 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
         kind=asked.kind,
         text=asked.text,
         asked_by=call.by.key,
+        asker_made_by=call.by.made_by or None,
         agent=task.current_claim(call.claim_id, call.by).agent,
         fence=task.fence,
         asked_at=now,
@@ -118,6 +138,45 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
         schema=asked.schema,
         action=action,
     )
+
+
+def _by_rules(deps: Deps, settings: Settings, task: Task, question: Question) -> tuple[Approvers, ...]:
+    """Returns the approvers that rules of the settings set."""
+    if question.action is None:
+        return ()
+    rules = rules_about(deps, settings, task, question.agent, question.action.tool)
+    authors = authors_for(task, question.asker_made_by)
+    return tuple(dict.fromkeys(approvers_of(rule, question.approvers.never, authors) for rule in rules))
+
+
+def _with_approvers(
+    settings: Settings, call: WorkerCall, asked: Asked, question: Question, ruled: tuple[Approvers, ...]
+) -> Question:
+    """Returns the question with the approvers of the rules, in place of the asker's. The approvers of a tool's
+    ``needs_approval`` stay as well, unless they are all people. Raises ``InvalidInput`` if they stay and are too
+    few."""
+    own = question.approvers
+    stays = asked.is_by_mark and own != Approvers(never=(call.by.key,))
+    if stays or not ruled:
+        own.check(settings.groups, shows_sizes=may_see_rules(call.by))
+    if not ruled:
+        return question
+    first, *further = dict.fromkeys((*ruled, own) if stays else ruled)
+    return replace(question, approvers=first, further=tuple(further), by_rule=True)
+
+
+def _marked(deps: Deps, settings: Settings, question: Question) -> Question:
+    """Returns the question with warnings about the names in its action. The tool's name is compared with the agent's
+    approved tools, the tools of the workspace, and those of its rules."""
+    if question.action is None:
+        return question
+    workspace, tool = question.workspace, question.action.tool
+    known = [
+        *deps.store.questions.approved_like(workspace, question.agent, tool),
+        *(each.name for each in deps.store.tools.toolbox(workspace).tools),
+        *(rule.tool for rule in settings.approval_rules if rule.tool is not None),
+    ]
+    return replace(question, warnings=name_warnings(tool, question.action.arguments, known))
 
 
 def _told(question: Question) -> dict[str, Any]:
@@ -130,6 +189,8 @@ def _told(question: Question) -> dict[str, Any]:
         "kind": str(question.kind),
         "until": times.rfc3339(question.until),
         "needed": question.approvers.needed,
+        **({"by_rule": 1 + len(question.further)} if question.by_rule else {}),
+        "question_digest": content_digest(question),
         **action,
         **stood,
     }

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from baton.domain.access.principal import Principal
 from baton.domain.questions.approvers import Groups
-from baton.domain.questions.question import Question
+from baton.domain.questions.question import Outcome, Question
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.read_rights import ReadRights, readable_task
 from baton.steps.filtering import filtered
 
+# To compare an action with: of the same agent and tool.
+MAX_EARLIER = 20
 
-def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> tuple[Question, Question | None]:
-    """Returns the question, and for an action, to a human, the one of the same agent's tool that was approved last.
-    Raises ``Unknown``."""
+
+def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> tuple[Question, list[Question]]:
+    """Returns the question. For an action, a human also gets the last ``MAX_EARLIER`` approved questions of the same
+    agent and tool, those that were approved last first. Raises ``Unknown``."""
     readable_task(deps, by, task_id)
     question = deps.store.questions.question(by.workspace, task_id, question_id)
     if question.action is None or not by.is_human:
-        return question, None
-    last = deps.store.questions.last_approved(by.workspace, question.agent, question.action.tool)
-    return question, None if last is None or last.id == question.id else last
+        return question, []
+    tool, limit = question.action.tool, MAX_EARLIER + 1
+    found = deps.store.questions.last_approved(by.workspace, question.agent, tool, limit)
+    earlier = [each for each in found if each.id != question.id and each.outcome is Outcome.APPROVED]
+    return question, sorted(earlier, key=lambda each: each.decisions[-1].at, reverse=True)[:MAX_EARLIER]
 
 
 def groups_now(deps: Deps, by: Principal) -> Groups:

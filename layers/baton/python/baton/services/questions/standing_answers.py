@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.questions.standing_answer import StandingAnswer
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
@@ -16,7 +17,7 @@ PAGE = 100
 
 def list_standing_answers(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """Returns those that allow something, by agent and tool, to humans. A page may be shorter than ``limit``."""
-    by.must_be_human("list standing answers")
+    by.must_have(Deed.LIST_STANDING_ANSWERS)
     now = deps.clock.now()
     read = deps.store.questions.all_standing_answers
     return filtered(
@@ -27,7 +28,7 @@ def list_standing_answers(deps: Deps, by: Principal, limit: int, cursor: str | N
 def revoke_standing_answer(deps: Deps, by: Principal, answer_id: str) -> StandingAnswer:
     """From then on it approves nothing, and what it has approved and wasn't begun allows nothing. Any human may. Raises
     ``HumanNeeded`` and ``Unknown``."""
-    by.must_be_human("revoke a standing answer")
+    by.must_have(Deed.REVOKE_STANDING_ANSWER)
 
     def attempt() -> StandingAnswer:
         found = _find(deps, by.workspace, answer_id)

@@ -131,6 +131,7 @@ def _claim(deps: Deps, claimer: Claimer, known: TaskDetails | None) -> Claimed |
             return NoticeOutcome.LATER
     except (
         errors.AlreadyClaimed,
+        errors.ApprovalNeeded,
         errors.NotClaimable,
         errors.TaskEnded,
         errors.InactiveAgent,

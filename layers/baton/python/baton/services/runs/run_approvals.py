@@ -15,12 +15,14 @@ from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.canonical_json import digest_of
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.questions.question import MAX_OF_TASK, MAX_OPEN, Action, Outcome, Question, QuestionKind
+from baton.domain.runs.prompt import one_line_json
 from baton.domain.runs.transcript import Block, TranscriptEntry, result
 from baton.ports import runs
 from baton.services.claims.wait_for_callback import MAX_WAITS
 from baton.services.questions.answer_question import use_approval
 from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
+from baton.steps.questions.tool_rules import rules_about
 from baton.steps.runs.run_context import RunContext
 from baton.steps.runs.run_handoffs import HandoffCall
 
@@ -29,6 +31,7 @@ MAX_SAID = 1_000
 PAUSE_SECONDS = 1.0
 EXPIRED = "Not done: nobody decided in time, which is neither a yes nor a no."
 NO = {Outcome.REFUSED: "refused it", Outcome.REVOKED: "took the approval back"}
+OTHER_CALL = "Not done: people were asked about another call. Call again."
 OTHER_TOOL = "Not done: the tool was changed after people were asked about the call. Call again."
 OTHER_ARGUMENTS = "Not done: people approved the call with other arguments, which the tool doesn't take"
 
@@ -50,8 +53,9 @@ class RunApprovals:
     def judge(self, reply: TranscriptEntry, calls: Sequence[HandoffCall]) -> Judged:
         """Asks about each call that needs it and wasn't asked about yet. Once no question is open, uses the approvals.
         Raises ``TooManyQuestions``, ``TooManyWaits`` and ``StaleClaim``."""
-        marked = [call for call in calls if call.tool.needs_approval]
-        judged = Judged([call for call in calls if not call.tool.needs_approval], {}, [])
+        asked = self._asked() if self.run.task.asked else {}
+        marked = [call for call in calls if call.call_id in asked or self._needs_approval(call)]
+        judged = Judged([call for call in calls if call not in marked], {}, [])
         if not marked:
             return judged
         found = self._asked()
@@ -85,6 +89,14 @@ class RunApprovals:
             return None
         return runs.RunExit.WAITS
 
+    def _needs_approval(self, call: HandoffCall) -> bool:
+        """True for a tool that is marked, or that a rule of the settings is about."""
+        if call.tool.needs_approval:
+            return True
+        deps, task, agent = self.run.deps, self.run.task, self.run.work.agent.slug
+        settings = deps.store.settings.of(task.workspace)
+        return bool(rules_about(deps, settings, task, agent, call.tool.name))
+
     def _asked(self) -> dict[str, Question]:
         asked = self.run.deps.store.questions.of_task(self.run.task.workspace, self.run.task.id)
         return {each.action.call_id: each for each in asked if each.action and each.action.call_id}
@@ -110,7 +122,7 @@ class RunApprovals:
         mark, now = call.tool.needs_approval or NeedsApproval(), self.run.deps.clock.now()
         return Asked(
             kind=QuestionKind.ACTION,
-            text=reply.text[:MAX_WHY] or "The model gave no reason.",
+            text=_why(reply.text) or "The model gave no reason.",
             tool=call.tool.name,
             arguments=call.variables,
             people=mark.people,
@@ -120,6 +132,7 @@ class RunApprovals:
             until=now + times.seconds(mark.within_seconds),
             call_id=call.call_id,
             tool_version=call.tool.version,
+            is_by_mark=True,
         )
 
     def _use(self, call: HandoffCall, question: Question, judged: Judged) -> None:
@@ -133,17 +146,23 @@ class RunApprovals:
         judged.allowed.append(call)
 
 
+def _why(said: str) -> str:
+    return said if len(said) <= MAX_WHY else f"{said[: MAX_WHY - 1]}…"
+
+
 def _verdict(call: HandoffCall, question: Question) -> HandoffCall | Question | str:
     """Returns the call as it was approved, the question while it is open, or why the call isn't made, for the model."""
     if question.action is None or question.action.tool_version != call.tool.version:
         return OTHER_TOOL
+    if question.action.digest != Action(tool=call.tool.name, arguments=call.variables).digest:
+        return OTHER_CALL
     if question.is_open:
         return question
     last = question.decisions[-1] if question.decisions else None
     if question.outcome is Outcome.EXPIRED:
         return EXPIRED
     if question.outcome in NO and last is not None:
-        return f"Not done: {last.by} {NO[question.outcome]} and said why: {last.reason}"
+        return f"Not done: {last.by} {NO[question.outcome]} and said why: {one_line_json(last.reason)}"
     if question.outcome is not Outcome.APPROVED or last is None:
         return f"Not done: the question is {question.outcome}."
     if question.approved_digest == question.action.digest:

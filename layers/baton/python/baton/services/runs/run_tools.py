@@ -32,8 +32,7 @@ MAX_SAID = 1_000
 
 def offered(run: RunContext) -> dict[str, Tool]:
     """Returns the agent's handoff tools as they are now. A tool isn't offered if its target is switched off, if only a
-    newer version of Baton knows how it works, or if a service changed the target agent since a human looked at the tool
-    (docs/spec/tools.md §1)."""
+    newer version of Baton knows how it works, or if it is suspended (docs/spec/tools.md §1)."""
     store, workspace = run.deps.store, run.task.workspace
     names = [name for name in run.profile.tools if name not in BUILT_IN]
     found = store.tools.named(workspace, names)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.calls import Seen
 from baton.ports.deps import Deps
@@ -41,7 +42,7 @@ def approve_many(
     """Approves the tasks one after the other, in the order given. A repeat with the same key gets the same answer for
     each, refusals included, and continues with the tasks that the first call didn't get to. Raises ``KeyReused`` before
     anything is approved."""
-    by.must_be_human("approve a task")
+    by.must_have(Deed.APPROVE)
     if idempotency_key:
         try:
             idempotency.save_first_response(deps, idempotency_key, {"items": len(approvals)})

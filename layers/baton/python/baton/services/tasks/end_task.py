@@ -6,6 +6,7 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
@@ -25,7 +26,7 @@ AT_ONCE_SECONDS = 5
 def resolve_task(deps: Deps, call: HumanCall, output: Any, reason: str | None = None) -> TaskDetails:
     """Sets the task to ``done`` with its output: the work was done elsewhere. Human only."""
     by = call.by
-    by.must_be_human("resolve a task")
+    by.must_have(Deed.RESOLVE)
     content = apply_guardrails(deps, by.workspace, {"output": output, "reason": reason})
     digest = None if output is None else outcome_digest(content["output"], None)
     command = commands.Resolve(by=by, reason=content["reason"], has_output=output is not None, output_digest=digest)

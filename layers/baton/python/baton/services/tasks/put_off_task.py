@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import HumanCall
@@ -18,18 +19,22 @@ from baton.steps.tasks.change_task import TaskRequest, change_task
 
 def defer_task(deps: Deps, call: HumanCall, until: datetime) -> TaskDetails:
     """Hides the task from every queue until ``until``. It still needs approval, and a caller that knows it may approve
-    it before then."""
+    it before then. Raises ``NotAsked`` for work under a rule if the rule doesn't count the person's approval now."""
     by = call.by
-    by.must_be_human("defer a task")
-    command = commands.Defer(by=by, until=until, seen=call.seen)
-    return change_task(deps, TaskRequest(by.workspace, call.task_id, call.idempotency_key), lambda _: command)
+    by.must_have(Deed.DEFER)
+
+    def defer(task: Task) -> commands.Defer:
+        groups = {} if task.approval is None else deps.store.settings.of(by.workspace).groups
+        return commands.Defer(by=by, until=until, seen=call.seen, groups=groups)
+
+    return change_task(deps, TaskRequest(by.workspace, call.task_id, call.idempotency_key), defer)
 
 
 def dismiss_task(
     deps: Deps, by: Principal, task_id: str, reason: str, idempotency_key: IdempotencyKey | None = None
 ) -> TaskDetails:
     """Cancels a task that waits for approval, with its descendants."""
-    by.must_be_human("dismiss a task")
+    by.must_have(Deed.DISMISS)
 
     def dismiss(_: Task) -> commands.Dismiss:
         return commands.Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])

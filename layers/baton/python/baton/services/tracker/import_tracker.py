@@ -12,6 +12,7 @@ from itertools import islice
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import workflow_id_of
@@ -60,7 +61,7 @@ def import_tracker(
 ) -> Imported:
     """Reads all pages of the window's handoffs. A page is imported once, so the import may be stopped anywhere and
     repeated. Raises ``NoTracker`` and ``TrackerTrouble``."""
-    by.must_be_human("import the tracker's handoffs")
+    by.must_have(Deed.IMPORT_TRACKER)
     saved = idempotency.saved_so_far(deps, idempotency_key)
     if saved is not None:
         return Imported(**saved)
@@ -163,9 +164,8 @@ class Importer:
             meta=TaskMeta(updated_at=now, mirrored=True),
         )
         body = {"handoff_id": handoff_id, "kind": "escalation", "text": f"Imported from {seen.url}"}
-        change = imported(
-            new.changed(digest=message_digest(new, body)), self.by, now, seen.url, Dispatch(target, self.workspace)
-        )
+        dispatch = Dispatch(target, self.workspace, roster=self.roster)
+        change = imported(new.changed(digest=message_digest(new, body)), self.by, now, seen.url, dispatch)
         is_closed = self.settings.meaning(seen.status) is not None
         sync = adopted(change.task, PageRef(seen.page_id, seen.url), seen.status, is_closed=is_closed)
         counted = OpenEscalation(direction, task_id, min(seen.created_at, now), direction.forgettable(now))

@@ -13,6 +13,7 @@ from baton.domain.access.principal import SWEEPER, Principal, system
 from baton.domain.agents.agent import Agent
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.snapshot import ClaimMemory
+from baton.domain.rights.read_rights import may_see_rules
 from baton.domain.task_state import State
 from baton.domain.tasks import commands
 from baton.domain.tasks.change import Change
@@ -25,11 +26,13 @@ from baton.steps import idempotency
 from baton.steps.claims.held_claims import count_claims_besides
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
 from baton.steps.memory.claim_memory import claim_memory
+from baton.steps.questions.handoff_rules import remember_refusal, rules_for_claim
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 # A claim that is refused for what the task, the agent or the claimer is: the sweep of a lost lease is due all the same.
 NOT_FOR_THE_CLAIMER = (
     errors.AlreadyClaimed,
+    errors.ApprovalNeeded,
     errors.AtCapacity,
     errors.CapabilityMismatch,
     errors.InactiveAgent,
@@ -65,7 +68,7 @@ class Claimer:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A task as it was read for a claim at ``now``. ``swept``: what the sweeper would change first, as the lease of the
-    agent's own claim is over, or as the task was approved for the agent as it was before a service changed it."""
+    agent's own claim is over, or the agent was changed since the approval."""
 
     details: TaskDetails
     agent: Agent | None
@@ -94,9 +97,9 @@ def take_task(
     known: TaskDetails | None = None,
 ) -> Claimed:
     """Claims a task by its id, or as a queue has shown it. A task whose lease is over is swept and claimed in one
-    commit. One that was approved for the agent before a service changed it is swept to a human. If the sweep leaves
-    nothing to claim, it is committed alone, and the refusal of the claim is raised. ``known``: a task that was just
-    read for a claim; if it is another one, the wanted one is read."""
+    commit. One that was approved before a service or a member changed the agent is swept to a human. If the sweep
+    leaves nothing to claim, it is committed alone, and the refusal of the claim is raised. ``known``: a task that
+    was just read for a claim; if it is another one, the wanted one is read."""
     found = _read(deps, claimer, wanted if isinstance(wanted, str) else wanted.task_id, known)
     try:
         if isinstance(wanted, ReadyTask):
@@ -106,10 +109,14 @@ def take_task(
             return _claimed(deps, claimer, found, slot, idempotency_key)
         except errors.SlotTaken:
             return _claimed(deps, claimer, found, _slot(deps, claimer, found, is_likely=False), idempotency_key)
-    except NOT_FOR_THE_CLAIMER:
+    except NOT_FOR_THE_CLAIMER as refusal:
+        if isinstance(refusal, errors.ApprovalNeeded):
+            remember_refusal(deps, claimer.agent, found.task)
+            if not may_see_rules(claimer.by):
+                refusal = errors.ApprovalNeeded(found.task.id, claimer.agent, [])
         if found.swept is not None:
             commit(deps, found.swept)
-        raise
+        raise refusal from None
 
 
 def _read(deps: Deps, claimer: Claimer, task_id: str, known: TaskDetails | None) -> _Candidate:
@@ -187,6 +194,7 @@ def _claimed(
         slot=slot,
         first_lease_seconds=claimer.first_lease_seconds,
         resumes=claimer.resumes,
+        rules=rules_for_claim(deps, replace(found.details, task=found.task), claimer.agent),
     )
     change = transition(found.task, command, found.now)
     if found.swept is not None:

@@ -24,7 +24,9 @@ from baton.domain.tracker.page_sync import PageSync, opened
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.deps import Deps
 from baton.ports.writes import OpenEscalation, Save, Write
+from baton.steps.access.person_rights import with_present_approval
 from baton.steps.memory.snapshots import with_snapshot
+from baton.steps.questions.handoff_rules import roster_for_rules
 
 AT_ONCE_SECONDS = 3.0
 
@@ -83,7 +85,10 @@ def open_escalation(
         **marker.content,
         **with_snapshot(deps, by.workspace, HandoffMessage(more=marker.memory)).more,
     }
-    change = create(new.changed(digest=message_digest(new, body)), by, now, Dispatch(marker.target, settings))
+    target = with_present_approval(deps, marker.target)
+    authors = released.authors_for(by) if released else by.authors
+    dispatch = Dispatch(target, settings, roster=roster_for_rules(deps, by.workspace, settings), authors=authors)
+    change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)
     if settings.tracker is None:
         return EscalationDraft(change, body)
     circuit = deps.store.tracker.circuit(by.workspace) if released is None else None
@@ -100,6 +105,7 @@ def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Revie
         target_agent=marker.target.slug,
         request=marker.request,
         requested_by=by.key,
+        authors=by.authors,
         opened_at=now,
         last_at=now,
     )

@@ -30,6 +30,8 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Add, Put, Save, Write
 from baton.steps import idempotency
+from baton.steps.access.person_rights import is_given_still, with_present_approval
+from baton.steps.questions.handoff_rules import roster_for_rules
 from baton.steps.tasks.change_task import commit
 
 # Without a limit the handoffs are counted all the same.
@@ -62,6 +64,7 @@ class Terms:
     is_released: bool = False  # a human lets them begin, above any limit
     asked_directly: bool = True  # False if they follow from another action of their principal
     created_by: str | None = None  # the principal that asked, if another only lets it happen
+    authors: tuple[str, ...] = ()  # of a released request, as in ``Dispatch``
 
     @property
     def start(self) -> int:
@@ -127,11 +130,16 @@ def begin_handoffs(
     if stopped is not None:
         return stopped
     settings, now, begun = terms.settings, terms.now, []
+    roster = roster_for_rules(deps, by.workspace, settings)
     for each in planned:
         draft = each.draft
         new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
         record = draft.record(new)
-        dispatch = Dispatch(each.agent, settings, draft.mode, terms.asked_directly, each.standing)
+        from_where, standing = (draft.lineage.sources, draft.lineage.origin, draft.lineage.speakers), each.standing
+        standing = standing if standing and is_given_still(deps, by.workspace, standing) else None
+        target = with_present_approval(deps, each.agent)
+        came_from = (standing, roster, *from_where, terms.authors)
+        dispatch = Dispatch(target, settings, draft.mode, terms.asked_directly, *came_from)
         body = record.plain()
         change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)
         begun_by = new.created_by if "conversation" in record.more and new.is_root else None
@@ -248,6 +256,7 @@ def stopped_handoff(
             target_agent=draft.target,
             request=request,
             requested_by=by.key,
+            authors=by.authors,
             opened_at=now,
             last_at=now,
         )

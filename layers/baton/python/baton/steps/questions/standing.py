@@ -11,14 +11,15 @@ from baton.domain.questions.question import Decision, Outcome, Question
 from baton.domain.questions.standing_answer import LastApproval
 from baton.ports.deps import Deps
 from baton.ports.writes import Put, Save, Write
+from baton.steps.access.person_rights import still_may
 
 
 def approve_by_standing(
     deps: Deps, question: Question, groups: Groups, now: datetime
 ) -> tuple[Question, tuple[Write, ...]]:
     """Returns a new question with the approvals that stand for its action, and what is written with it: each counts as
-    its human's, if that one may still decide. What they approve ends with them. One read for an action, none for
-    anything else."""
+    its human's, if that human still has the right and may decide. Their approvals end with them. One read for an
+    action, none for anything else."""
     writes: list[Write] = []
     if question.action is None:
         return question, ()
@@ -26,8 +27,10 @@ def approve_by_standing(
     for each in asked:
         human = Principal(question.workspace, PrincipalKind.HUMAN, each.by)
         is_new = all(decision.by != each.by for decision in question.decisions)
-        stands = each.is_in_force(now) and each.fits(question.action) and question.approvers.may(human, groups)
-        if not (stands and is_new and question.is_open):
+        stands = each.is_in_force(now) and each.fits(question.action) and question.may_be_decided_by(human, groups)
+        if not (stands and is_new and question.is_open) or not still_may(
+            deps, each.workspace, each.by, question.deed, each.since
+        ):
             continue
         digest = question.action.digest
         decision = Decision(by=each.by, at=now, outcome=Outcome.APPROVED, digest=digest, standing=each.id)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from baton.domain import errors
-from baton.domain.access.principal import SYNC_TRACKER, system, tracker_human
+from baton.domain.access.principal import SYNC_TRACKER, Principal, system
 from baton.domain.one_line import one_line
 from baton.domain.task_state import State
 from baton.domain.tasks import commands
@@ -16,6 +17,7 @@ from baton.domain.tracker.page_fields import plain
 from baton.ports.deps import Deps
 from baton.ports.writes import CloseEscalation, Insert
 from baton.steps import idempotency
+from baton.steps.access.person_rights import editor_of
 from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
 
 MAX_NAME = 100
@@ -24,15 +26,20 @@ MAX_NAME = 100
 def end_task(
     deps: Deps, task: Task, news: page_changes.ClosedPage, seen: page_changes.PageSnapshot, editor: page_changes.Editor
 ) -> None:
-    """Ends the task in the name of the person who closed the page. The first end stands."""
-    by = tracker_human(task.workspace, editor.id)
+    """Ends the task in the name of the person who closed the page. The first end stands. A person whose right is too
+    low ends nothing: a note says so."""
+    by = editor_of(deps, task.workspace, editor.id)
     name = one_line(plain(editor.name)).strip()[:MAX_NAME]
     reason = f"set to {seen.status!r} in {deps.trackers.name}" + (f" by {name}" if name else "")
     command = (
         commands.Resolve(by=by, reason=reason) if news.state is State.DONE else commands.Cancel(by=by, reason=reason)
     )
-    with suppress(errors.TaskEnded):
+    try:
         change_task(deps, TaskRequest(task.workspace, task.id), lambda _: command)
+    except errors.TaskEnded:
+        return
+    except errors.RightNeeded as refusal:
+        _note(deps, task, seen, by, {"refused_in_tracker": seen.status, "right": refusal.fields["right"]})
 
 
 def flag_closed_by_bot(deps: Deps, task: Task, news: page_changes.ClosedPage | page_changes.PageChange) -> None:
@@ -64,7 +71,12 @@ def free_direction(deps: Deps, task: Task, seen: page_changes.PageSnapshot) -> N
 
 def note_reopening(deps: Deps, task: Task, seen: page_changes.PageSnapshot, editor: page_changes.Editor) -> None:
     """An ended task never changes again: the reopening is saved as a note."""
+    by = editor_of(deps, task.workspace, editor.id)
+    _note(deps, task, seen, by, {"reopened_in_tracker": seen.status})
+
+
+def _note(deps: Deps, task: Task, seen: page_changes.PageSnapshot, by: Principal, content: dict[str, Any]) -> None:
+    """Saves a note about an edit of the page that changes nothing."""
     now = deps.clock.now()
-    by = tracker_human(task.workspace, editor.id)
-    note = Note(task.id, deps.ids.new("note", now), now, by.key, {"reopened_in_tracker": seen.status})
+    note = Note(task.id, deps.ids.new("note", now), now, by.key, content)
     idempotency.apply_once_per_edit(deps, system(task.workspace, SYNC_TRACKER), "reopenings", seen, [Insert(note)])

@@ -3,6 +3,7 @@ for each permit, and one for each half minute of a function's long polls."""
 
 from __future__ import annotations
 
+import hashlib
 import random
 from contextlib import suppress
 from datetime import datetime
@@ -11,6 +12,7 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import ConditionFailed, Table
 from baton.domain import errors, times
+from baton.domain.access.metering import BellUse
 from baton.domain.access.polls import CALLER, free_slots
 from baton.domain.access.principal import Principal
 from baton.ports.access import PollPermit
@@ -36,6 +38,25 @@ class Uses:
             once=True,
         )
         return int(counted["requests"]), int(counted["bytes"])
+
+    def count_bell_use(self, by: Principal, minute: int, connection_id: str) -> BellUse:
+        of_connection, of_token = f"connection_{_number_of(connection_id)}", _paused(by)
+        counted = self._table.update(
+            keys.use(by.workspace, by.key, minute),
+            "ADD #requests :one, #bell :one, #connection :one SET #ttl = :ttl",
+            None,
+            {":one": 1, ":ttl": minute * 60 + FORGOTTEN_AFTER_SECONDS},
+            once=True,
+            connection=of_connection,
+        )
+        until = times.from_ms(int(counted[of_token])) if of_token in counted else None
+        return BellUse(int(counted["requests"]), int(counted["bell"]), int(counted[of_connection]), until)
+
+    def pause_bell(self, by: Principal, minute: int, until: datetime) -> None:
+        for each in (minute, minute + 1):
+            values = {":until": times.to_ms(until), ":ttl": each * 60 + FORGOTTEN_AFTER_SECONDS}
+            sets, key = "SET #until = :until, #ttl = :ttl", keys.use(by.workspace, by.key, each)
+            self._table.update(key, sets, None, values, until=_paused(by))
 
     def begin_poll(self, by: Principal, most: int, permit_id: str, now: datetime, until: datetime) -> PollPermit:
         slots = list(range(most))
@@ -75,6 +96,15 @@ class Uses:
         values[":ttl"] = times.to_ms(until) // 1_000 + FORGOTTEN_AFTER_SECONDS
         sets, key = "SET #until = :until, #holder = :holder, #ttl = :ttl", keys.polls(by.workspace, by.key)
         self._table.update(key, sets, NOT_HELD, values, until=f"until_{slot}", holder=f"holder_{slot}")
+
+
+def _paused(by: Principal) -> str:
+    return f"paused_{_number_of(by.token_id)}"
+
+
+def _number_of(name: str) -> int:
+    """Returns a short digest for the name of an attribute."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 
 def _held(item: Item, most: int) -> dict[int, datetime]:

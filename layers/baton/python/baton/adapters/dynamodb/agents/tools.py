@@ -7,7 +7,9 @@ from collections.abc import Collection
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.agents import tool_items
 from baton.adapters.dynamodb.agents.catalogue import Catalogue, EntryVersion, read_catalogue
+from baton.adapters.dynamodb.changes.change_items import change_put
 from baton.adapters.dynamodb.table import Table
+from baton.domain.access.workspace_change import WorkspaceChange
 from baton.domain.agents.tool import Tool, Toolbox
 from baton.ports.paging import Page
 
@@ -32,7 +34,8 @@ class Tools:
         found = self._table.get_many([keys.tool(workspace, name) for name in sorted(set(names))])
         return {tool.name: tool for tool in map(tool_items.tool_from, found.values())}
 
-    def save_tool(self, tool: Tool, toolbox: Toolbox) -> None:
+    def save_tool(self, tool: Tool, toolbox: Toolbox, change: WorkspaceChange | None = None) -> None:
         kept_at = keys.tool_version(tool.workspace, tool.name, tool.version)
         entry = EntryVersion(what="tool", item=tool_items.tool_item(tool), kept_at=kept_at)
-        Catalogue("toolbox", keys.toolbox(tool.workspace), toolbox.version).save(self._table, entry)
+        recorded = [] if change is None else [change_put(change)]
+        Catalogue("toolbox", keys.toolbox(tool.workspace), toolbox.version).save(self._table, entry, *recorded)

@@ -14,11 +14,13 @@ from typing import Self
 from baton.adapters.dynamodb import items, keys
 from baton.adapters.dynamodb.agents.catalogue import read_catalogue, version_of
 from baton.adapters.dynamodb.item_writes import ItemWrite
-from baton.adapters.dynamodb.puts import update
-from baton.adapters.dynamodb.table import Table
+from baton.adapters.dynamodb.puts import VERSION_NOT_SET, VERSION_UNCHANGED, update
+from baton.adapters.dynamodb.table import Table, update_request
 from baton.domain import errors
+from baton.domain.access.person import Person
 from baton.domain.access.token import Token
 from baton.domain.agents.agent import Roster
+from baton.domain.agents.guards import Guards
 from baton.domain.lru_cache import LruCache
 from baton.domain.settings.settings import Settings
 
@@ -35,6 +37,7 @@ class WorkspaceConfig:
     version: int
     roster: Roster
     settings: Settings
+    guards: Guards
 
 
 class WorkspaceConfigs:
@@ -44,6 +47,8 @@ class WorkspaceConfigs:
         self._configs: LruCache[str, WorkspaceConfig] = LruCache(MAX_KEPT_WORKSPACES)
         # Tokens, each with the version that was read before it; None for one whose workspace wasn't known before.
         self.tokens: LruCache[str, tuple[Token, int | None]] = LruCache()
+        # People by workspace and name, each with the version that was read before it.
+        self.persons: LruCache[tuple[str, str], tuple[Person, int]] = LruCache()
         # The versions that the request has read so far, by workspace. None: for no single request.
         self._at: dict[str, int] | None = None
 
@@ -87,7 +92,8 @@ class WorkspaceConfigs:
             agents, _ = read_catalogue(self._table, roster_key)
             roster = Roster(tuple(map(items.agent_from, agents)), roster_version)
         self.keep_roster(workspace, roster)
-        return WorkspaceConfig(version, roster, items.settings_from(found.get(settings_key)))
+        settings = items.settings_from(found.get(settings_key))
+        return WorkspaceConfig(version, roster, settings, Guards(roster, settings, version))
 
     def keep_roster(self, workspace: str, roster: Roster) -> None:
         self._rosters.pop(workspace, None)
@@ -103,3 +109,10 @@ def config_raises(workspace: str) -> list[ItemWrite]:
     changed has its own."""
     shards = (keys.config_version(workspace, shard) for shard in range(keys.CONFIG_SHARDS))
     return [update(key, "ADD #version :one", None, {":one": 1}, lambda: errors.Conflict("settings")) for key in shards]
+
+
+def settings_unchanged(workspace: str, version: int) -> ItemWrite:
+    """Requires this version of the settings. Version 0: none were ever saved."""
+    condition = VERSION_UNCHANGED if version else f"{VERSION_NOT_SET} OR {VERSION_UNCHANGED}"
+    request = update_request(keys.settings(workspace), "", condition, {":seen": version})
+    return ItemWrite("ConditionCheck", request, lambda: errors.Conflict("settings"))

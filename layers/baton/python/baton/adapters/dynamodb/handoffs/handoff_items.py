@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from baton.adapters.dynamodb import keys, records
 from baton.adapters.dynamodb.item_writes import Item
 from baton.domain import times
@@ -16,6 +18,7 @@ from baton.domain.handoffs.workflow import (
 )
 from baton.domain.ids import workflow_id_of
 from baton.domain.numbers import loads
+from baton.domain.questions.approval import ready_approvals
 from baton.domain.tasks.task import Claim, Task
 from baton.ports.queues import ReadyTask, Skills
 
@@ -45,6 +48,14 @@ def held_from(mark: Item) -> HeldClaim:
     _, task_id = keys.parse_task(mark["pk"])
     _, claim_id = keys.parse_claim_mark(mark["queue_sk"])
     return HeldClaim(task_id, claim_id, mark.get("workflow_id") or workflow_id_of(task_id))
+
+
+def ready_from(place: ReadyTask, entry: Item) -> ReadyTask:
+    """Reads ready work as its queue shows it. ``place``: what its key there tells."""
+    approved_by = ready_approvals(entry["accepts"]) if "accepts" in entry else ()
+    return replace(
+        place, requires=tuple(entry.get("requires", ())), source=entry["source_agent"], approved_by=approved_by
+    )
 
 
 def lapsed_from(mark: Item) -> ReadyTask:

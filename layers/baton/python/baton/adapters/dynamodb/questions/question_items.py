@@ -12,6 +12,7 @@ from baton.domain.canonical_json import canonical_json
 from baton.domain.newer import member
 from baton.domain.numbers import loads
 from baton.domain.questions.approvers import Approvers
+from baton.domain.questions.name_warnings import NameWarning
 from baton.domain.questions.question import Action, Decision, Outcome, Question
 from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
 
@@ -20,6 +21,9 @@ def question_item(question: Question) -> Item:
     return {
         **records.written(question),
         "approvers": canonical_json(records.written(question.approvers)),
+        "further": canonical_json(list(map(records.written, question.further))) if question.further else None,
+        "by_rule": question.by_rule or None,
+        "warnings": canonical_json(list(map(records.written, question.warnings))) if question.warnings else None,
         "action": None if question.action is None else canonical_json(_plain(question.action)),
         "decisions": canonical_json([_decided(each) for each in question.decisions]),
         **keys.question(question.workspace, question.task_id, question.id)._asdict(),
@@ -33,6 +37,8 @@ def question_from(item: Item) -> Question:
         Question,
         item,
         approvers=_approvers(loads(item["approvers"])),
+        further=tuple(map(_approvers, loads(item.get("further") or "[]"))),
+        warnings=tuple(records.read(NameWarning, each) for each in loads(item.get("warnings") or "[]")),
         action=None if action is None else Action(**action),
         decisions=tuple(map(_decision, loads(item["decisions"]))),
     )
@@ -50,7 +56,8 @@ def standing_answer_from(item: Item) -> StandingAnswer:
 
 
 def last_approval_item(workspace: str, approval: LastApproval) -> Item:
-    return {**keys.last_approval(workspace, approval.agent, approval.tool)._asdict(), **records.written(approval)}
+    key = keys.last_approval(workspace, approval.agent, approval.tool, approval.question_id)
+    return {**key._asdict(), **records.written(approval)}
 
 
 def _plain(action: Action) -> dict[str, Any]:
@@ -64,7 +71,8 @@ def _decided(decision: Decision) -> dict[str, Any]:
 
 def _approvers(found: dict[str, Any]) -> Approvers:
     lists = {name: tuple(found[name]) for name in ("people", "never")}
-    return Approvers(**{**found, **lists})
+    # Only handoffs have a next group. The digest of a question covers none, so a stored one lets nobody in.
+    return Approvers(**{**found, **lists, "wider": None})
 
 
 def _decision(found: dict[str, Any]) -> Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from baton.adapters.dynamodb import keys
+from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.questions.question_items import question_from, standing_answer_from
 from baton.adapters.dynamodb.table import Table
 from baton.domain import errors
@@ -14,6 +15,10 @@ from baton.ports.paging import Page
 
 # Of one agent and tool, those that are over included, which the table deletes later.
 MOST = 1_000
+# Approvals among which the tools that look alike are sought.
+MOST_ALIKE = 50
+# Agents' tools whose earlier approvals one page passes over.
+MOST_JUMPS = 20
 
 
 class Questions:
@@ -52,9 +57,38 @@ class Questions:
         following = found[-1]["sk"] if len(found) == limit else None
         return Page(tuple(standing_answer_from(item) for item in found), following)
 
-    def last_approved(self, workspace: str, agent: str, tool: str) -> Question | None:
-        last = self._table.get(keys.last_approval(workspace, agent, tool))
-        return None if last is None else self.question(workspace, last["task_id"], last["question_id"])
+    def last_approved(self, workspace: str, agent: str, tool: str, limit: int) -> list[Question]:
+        named = [each for each in self._last_approvals(workspace, agent, tool, limit) if each["tool"] == tool]
+        wanted = dict.fromkeys(keys.question(workspace, each["task_id"], each["question_id"]) for each in named)
+        items = self._table.get_many(list(wanted))
+        return [question_from(items[key]) for key in wanted if key in items]
+
+    def approved_like(self, workspace: str, agent: str, tool: str) -> frozenset[str]:
+        return frozenset(str(each["tool"]) for each in self._last_approvals(workspace, agent, tool, MOST_ALIKE))
+
+    def _last_approvals(self, workspace: str, agent: str, tool: str, limit: int) -> list[Item]:
+        first, last = keys.last_approvals_of(agent, tool)
+        return self._table.query(keys.last_approvals(workspace), limit, newest_first=True, first=first, last=last)
+
+    def approved_since(self, workspace: str, first_id: str, limit: int, cursor: str | None) -> Page:
+        """The partition is in the order of agents and tools, then of questions: what is earlier is jumped over."""
+        wanted: list[keys.Key] = []
+        for _ in range(MOST_JUMPS):
+            size = limit - len(wanted)
+            found = self._table.query(keys.last_approvals(workspace), size, after=cursor)
+            for each in found:
+                cursor = each["sk"]
+                if each["question_id"] < first_id:
+                    cursor = keys.before_last_approval(cursor, first_id)
+                    break
+                wanted.append(keys.question(workspace, each["task_id"], each["question_id"]))
+            else:
+                if len(found) < size:
+                    cursor = None
+            if cursor is None or len(wanted) == limit:
+                break
+        items = self._table.get_many(list(dict.fromkeys(wanted)))
+        return Page(tuple(map(question_from, items.values())), cursor)
 
     def open_questions(self, workspace: str, limit: int, cursor: str | None) -> Page:
         partition = keys.open_questions(workspace)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from operator import itemgetter
 from typing import Any
@@ -23,6 +22,8 @@ from baton.ports.tasks import TaskStore
 
 READY_PAGE = 25
 DUE_PAGE = 100
+# Queues that one page of ``queued`` reads.
+MOST_QUEUES = 20
 # The most ended tasks that a process keeps for its lists.
 MAX_KEPT_ENDED = 1_000
 
@@ -61,6 +62,21 @@ class Queues:
             if ready.task_id != last:  # a task that moves to another shard may still show in the old one
                 yield ready
             last = ready.task_id
+
+    def queued(self, workspace: str, agents: Sequence[str], limit: int, cursor: str | None) -> Page:
+        shards = self._table.shards.all_of(keys.open_queue(workspace))
+        partitions = [*shards, *(keys.ready_queue(workspace, each) for each in sorted(agents))]
+        number, _, after = (cursor or "").partition("#")
+        place, entries = int(number) if number.isdigit() else 0, list[dict[str, Any]]()
+        for partition in partitions[place : place + MOST_QUEUES]:
+            start = after or keys.AGENT_PLACE
+            entries = self._table.query(partition, limit, index=keys.QUEUE_INDEX, after=start, last=keys.MARKS)
+            after = entries[-1]["queue_sk"] if len(entries) == limit else ""
+            place += not after
+            if entries:
+                break
+        ready = (handoff_items.ready_from(keys.parse_queue_sort_key(each["queue_sk"])[1], each) for each in entries)
+        return Page(tuple(ready), f"{place}#{after}" if place < len(partitions) else None)
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         places: set[str] = set()
@@ -115,7 +131,7 @@ class Queues:
                     continue
                 priority, ready = keys.parse_queue_sort_key(entry["queue_sk"])
                 if ready.ready_at <= now:
-                    yield replace(ready, requires=tuple(entry.get("requires", ())), source=entry["source_agent"])
+                    yield handoff_items.ready_from(ready, entry)
                     start = entry["queue_sk"]
                 else:
                     start = priority + "~"

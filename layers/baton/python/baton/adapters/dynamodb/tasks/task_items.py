@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from baton.adapters.dynamodb import items, keys
+from baton.adapters.dynamodb import items, keys, records
 from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.runs import run_items
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.escalations.review import ReviewRequest
-from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult
+from baton.domain.handoffs.workflow import Checkpoint, ClaimLateResult, RunState
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Retry
@@ -42,6 +42,14 @@ def next_task_item(workspace: str, following: NextTask) -> Item:
 def listed_checkpoint_item(workspace: str, checkpoint: Checkpoint) -> Item:
     key = keys.Key(keys.checkpoints(workspace, checkpoint.workflow_id), checkpoint.id)
     return handoff_items.checkpoint_item(key, checkpoint)
+
+
+def run_state_item(workspace: str, run_state: RunState) -> Item:
+    return {**keys.task_item(workspace, run_state.task_id, keys.RUN_STATE)._asdict(), **records.written(run_state)}
+
+
+def run_state_from(item: Item) -> RunState:
+    return records.read(RunState, item)
 
 
 def review_request_item(workspace: str, request: ReviewRequest) -> Item:

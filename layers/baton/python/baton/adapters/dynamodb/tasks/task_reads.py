@@ -11,6 +11,7 @@ from baton.adapters.dynamodb.handoffs import handoff_items
 from baton.adapters.dynamodb.item_writes import Item
 from baton.adapters.dynamodb.table import Table
 from baton.adapters.dynamodb.tasks.output_items import output_from, output_named
+from baton.adapters.dynamodb.tasks.task_items import run_state_from
 from baton.adapters.dynamodb.tracker import tracker_items
 from baton.domain import errors
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
@@ -21,7 +22,7 @@ from baton.ports.details import TaskDetails
 # Tasks in one batch read, so that all their items fit into 100 keys and into the 16 MB of its answer.
 TASKS_AT_ONCE, TALK_AT_ONCE, PAPERS_AT_ONCE, BODIES_AT_ONCE, WHOLE_AT_ONCE = 100, 50, 33, 40, 20
 # Items that HEAD refers to and that change with it. The body isn't one: it exists before anybody knows the task's id.
-PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
+PAPERS = (keys.OUTPUT, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT, keys.RUN_STATE)
 
 
 class TaskReads:
@@ -69,7 +70,7 @@ class TaskReads:
         if keys.HEAD not in here:
             raise errors.Unknown("task")
         task = items.task_from(here[keys.HEAD])
-        here |= self._reread(task, here, keys.FAILURE, keys.BROUGHT, keys.CHECKPOINT)
+        here |= self._reread(task, here, *PAPERS[1:])
         return TaskDetails(
             task=task,
             body=items.payload_from(here.get(keys.BODY)),
@@ -185,10 +186,11 @@ def _results(task: Task, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _resume_inputs(found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    checkpoint = found.get(keys.CHECKPOINT)
+    checkpoint, run_state = found.get(keys.CHECKPOINT), found.get(keys.RUN_STATE)
     return {
         "resume_payload": items.payload_from(found.get(keys.BROUGHT)),
         "checkpoint": None if checkpoint is None else handoff_items.checkpoint_from(checkpoint),
+        "run_state": None if run_state is None else run_state_from(run_state),
     }
 
 
@@ -220,6 +222,8 @@ def _may_be_older(item_name: str, task: Task, here: Mapping[str, dict[str, Any]]
             return is_over and (items.payload_from(item) or {}).get("wait") != task.waits
         case keys.CHECKPOINT:
             return task.last_checkpoint_id is not None and (item or {}).get("id") != task.last_checkpoint_id
+        case keys.RUN_STATE:
+            return task.run_state_id is not None and (item or {}).get("id") != task.run_state_id
     raise ValueError(item_name)
 
 

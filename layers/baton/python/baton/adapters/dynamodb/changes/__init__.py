@@ -1,0 +1,1 @@
+"""Changes of a workspace in the table."""

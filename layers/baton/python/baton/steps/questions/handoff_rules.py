@@ -1,0 +1,104 @@
+"""Approval rules of the settings, applied to handoffs and claims (docs/spec/questions.md §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Roster
+from baton.domain.agents.guards import Guards, Offer
+from baton.domain.questions.approval import ReadyApproval
+from baton.domain.questions.approvers import Approvers, Groups
+from baton.domain.settings.settings import Settings
+from baton.domain.task_state import State
+from baton.domain.tasks.approval_rules import ClaimRules, offer_of
+from baton.domain.tasks.task import Task
+from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
+from baton.ports.queues import ReadyTask
+from baton.steps.access.person_rights import former
+from baton.steps.questions.chain import agents_above
+
+READY = frozenset({State.DELEGATED, State.NEXT})
+
+
+def roster_for_rules(deps: Deps, workspace: str, settings: Settings) -> Roster:
+    """Returns the agents if the settings have rules that compare them; otherwise none, without a read."""
+    return deps.store.agents.roster(workspace) if settings.approval_rules else Roster()
+
+
+def rules_for_claim(deps: Deps, details: TaskDetails, agent: str) -> ClaimRules:
+    """Returns what the rules and the task ask for now before the agent may claim it. Reads like
+    ``AgentStore.guards``."""
+    task = details.task
+    guards = deps.store.agents.guards(task.workspace)
+    if guards.are_none and task.approval is None:
+        return ClaimRules()
+    above = frozenset(each.source for each in details.message.hops_to(task))
+    asked = guards.asked(offer_of(task, above), agent)
+    return ClaimRules(asked=asked, groups=guards.groups, givers=givers_for(deps, task, agent) if asked else ())
+
+
+def standing(deps: Deps, workspace: str, given: Sequence[ReadyApproval]) -> tuple[ReadyApproval, ...]:
+    """Returns the approvals of ready work that stand: those of humans who have had the right to approve ever since.
+    Reads like ``TokenStore.person``."""
+    gone = former(deps, workspace, ((each.by, each.at) for each in given), Deed.APPROVE)
+    return tuple(each for each in given if each.by not in gone)
+
+
+def givers_for(deps: Deps, task: Task, agent: str) -> tuple[str, ...]:
+    """Returns the humans whose approvals of the ready task stand and count for the agent. Reads like ``standing``."""
+    offer = offer_of(task, frozenset(), standing(deps, task.workspace, task.ok_by))
+    return deps.store.agents.guards(task.workspace).givers(offer, agent)
+
+
+def groups_of(deps: Deps, task: Task) -> Groups:
+    """Returns the workspace's groups. Reads like ``AgentStore.guards``."""
+    return deps.store.agents.guards(task.workspace).groups
+
+
+def held_from(deps: Deps, task: Task) -> Mapping[str, tuple[Approvers, ...]]:
+    """Returns the agents that would take a ready task and are held back from it, by rules or by what it needs since it
+    was made, each with the approvers that lack. None for a task that isn't ready. Reads like ``AgentStore.guards``, and
+    like ``agents_above`` if a rule has a source."""
+    if task.state not in READY or task.claim is not None:
+        return {}
+    guards = deps.store.agents.guards(task.workspace)
+    return {} if guards.are_none and task.approval is None else guards.held(_offer(deps, guards, task))
+
+
+def _offer(deps: Deps, guards: Guards, task: Task) -> Offer:
+    above = agents_above(deps, task) if guards.have_sources else frozenset()
+    return offer_of(task, above, standing(deps, task.workspace, task.ok_by))
+
+
+def is_held_back(deps: Deps, workspace: str, agent: str, ready: ReadyTask) -> bool:
+    """True if rules hold the task back from the agent, as far as its queue shows: the queue knows neither its author
+    nor its work type nor its chain nor its own needs, nor whether a next group may approve it, nor whether it is held
+    to its target. Then the claim itself finds out, once in a process."""
+    guards = deps.store.agents.guards(workspace)
+    if guards.have_refused(agent, ready.task_id, ready.approved_by):
+        return True
+    if guards.are_none:
+        return False
+    offer = Offer(
+        source=ready.source,
+        target=agent,
+        work_type=None,
+        given=standing(deps, workspace, ready.approved_by),
+        is_sent_back=True,
+        waited=None,
+    )
+    return bool(guards.unmet(offer, agent))
+
+
+def remember_refusal(deps: Deps, agent: str, task: Task) -> None:
+    """Remembers that rules hold the task back from the agent, so that this process doesn't read it again for it."""
+    deps.store.agents.guards(task.workspace).refuse(agent, task.id, task.ok_by)
+
+
+def rules_stamp(deps: Deps, workspace: str) -> str:
+    """Returns a text that changes with the rules about handoffs, their groups and the agents; the same one for every
+    workspace without such rules."""
+    guards = deps.store.agents.guards(workspace)
+    return "" if guards.are_none else str(guards.version)

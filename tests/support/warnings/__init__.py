@@ -1,0 +1,1 @@
+"""Warnings about requests: shared cases, planted traps, and the console's rules in Node.js."""
