@@ -3,6 +3,7 @@ the bound."""
 
 from __future__ import annotations
 
+import gc
 import threading
 from functools import cache
 from types import FrameType
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from baton.adapters.message_depth import handling
 from paths.requests import traced_requests
 from paths.tracer import Trace, Tracer
 
@@ -42,6 +44,17 @@ def test_what_is_traced_is_the_whole_way() -> None:
     assert (put[0], put[-1]) == ("App.__call__", "Table.write")
     assert {"claim_next", "take_task", "commit"} <= {*put}
     assert not any("fake" in each.file for each in traces()["claim"].functions)
+
+
+def test_generators_of_earlier_calls_are_not_traced() -> None:
+    """A cycle that holds a half-read generator is closed at a collection, whenever that comes."""
+    cycle: list[Any] = [handling({})]
+    cycle[0].__enter__()
+    cycle.append(cycle)
+    del cycle
+    trace = Tracer().run(lambda: [[] for _ in range(200_000)])  # more than a collection waits for
+    assert (trace.functions, trace.lines) == (set(), set())
+    assert gc.isenabled()
 
 
 def test_threads_begun_afterwards_have_the_tracer_that_they_had_before() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -66,6 +67,9 @@ class Tracer:
         self._last = ""
 
     def run(self, act: Callable[[], Any]) -> Trace:
+        # A collection would close generators that earlier calls left behind, and their lines aren't this call's.
+        gc.collect()
+        gc.disable()
         before, of_threads = sys.gettrace(), threading.gettrace()
         threading.settrace(self._called)
         sys.settrace(self._called)
@@ -74,6 +78,7 @@ class Tracer:
         finally:
             sys.settrace(before)
             threading.settrace(of_threads)
+            gc.enable()
         return self.trace
 
     def _called(self, frame: FrameType, event: str, arg: object) -> Any:
