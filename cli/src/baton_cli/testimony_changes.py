@@ -1,5 +1,5 @@
-"""Changes of a workspace as entries of a Testimony Record: who changed settings, tokens, agents, tools and routes, and
-who approved or refused it."""
+"""Changes of a workspace as entries of a Testimony Record: who changed settings, tokens, agents, tools, routes and the
+tracker, and who approved or refused it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ routes = routing.Routes()
 
 
 class ChangesQuery(models.PageQuery):
-    """``name``: a setting, a person's name, a principal such as `service:ci`, an agent, a tool or a work type."""
+    """``name``: a setting, a person's name, a principal such as `service:ci`, an agent, a tool, a work type, or
+    `token` or `webhook` of the tracker."""
 
     subject: ChangeSubject | None = None
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
@@ -42,7 +43,8 @@ class ChangeRefusal(models.Body):
     only=routing.with_act_as(READ_CHANGES),
 )
 def list_workspace_changes(deps: Deps, call: routing.Call[None, ChangesQuery]) -> answers.Answer:
-    """Changes of settings, tokens, agents, tools, routes and approvals, newest first: the old and the new value."""
+    """Changes of settings, tokens, agents, tools, routes, approvals and the tracker's token and webhook, newest first:
+    the old and the new value."""
     asked, now = call.query, deps.clock.now()
     filters = ChangeFilter(subject=asked.subject, name=asked.name, state=asked.state)
     page = list_changes(deps, call.by, filters, asked.limit, pages.cursor_of(call))

@@ -17,16 +17,17 @@ from rest import answers, pages
 from rest.shape import ViewShape
 
 Done = TypeVar("Done")
-ChangeSubjectName = Literal["settings", "tokens", "agents", "tools", "routes", "approvals"]
+ChangeSubjectName = Literal["settings", "tokens", "agents", "tools", "routes", "approvals", "tracker"]
 ChangeStateName = Literal["applied", "pending", "approved", "refused", "withdrawn", "expired"]
 
 
 class ChangeView(TypedDict):
-    """``names``: the changed settings, or the principal of a token, the agent, tool or work type. ``before``,
-    ``after``: the fields that differ; null for a thing that is new, or gone. ``credential``: the id of the token, and
-    of the session. ``state``: `pending` waits for another administrator until ``expires_at``; `approved` waits for its
-    asker to repeat the request with ``id`` as `change_id`. ``is_alone``: the only administrator loosened a rule.
-    ``digest``: of the content, for `POST /workspace/changes/{change_id}/approve`."""
+    """``names``: the changed settings, or the principal of a token, the agent, tool or work type, or `token` or
+    `webhook` of the tracker. ``before``, ``after``: the fields that differ; null for a thing that is new, or gone.
+    ``credential``: the id of the token, and of the session. ``state``: `pending` waits for another administrator until
+    ``expires_at``; `approved` waits for its asker to repeat the request with ``id`` as `change_id`. ``is_alone``: the
+    only administrator loosened a rule. ``digest``: of the content, for `POST
+    /workspace/changes/{change_id}/approve`."""
 
     id: str
     at: str

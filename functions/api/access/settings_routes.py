@@ -37,7 +37,8 @@ def put_settings(deps: Deps, call: routing.Call[SettingsRequest, None]) -> answe
     """Change settings. The tracker's token is none of them: it is set with PUT /tracker/token.
 
     A change that loosens approval rules, groups or the tracker's rights waits for a second administrator if the
-    workspace has two or more: 202 with the pending change. `warnings` names the rules that too few people can meet.
+    workspace has two or more: 202 with the pending change. So does another status column of the tracker, and a new
+    word that closes or cancels. `warnings` names the rules that too few people can meet.
     """
     return done_or_pending(
         deps,

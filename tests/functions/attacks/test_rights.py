@@ -107,6 +107,32 @@ def test_administrator_alone_loosens_nothing_while_there_is_another(staff: Staff
     assert [each["needed"] for each in settings["approval_rules"]] == [2]
 
 
+def test_administrator_alone_has_no_other_edit_of_a_page_end_tasks(staff: Staff) -> None:
+    """Everybody who edits the page would end the task in their own name: its status says so then."""
+    asked = staff.settings("root", tracker={"database": "a" * 32}).json
+    approval = {"digest": asked["digest"]}
+    assert staff.ask("vera", "POST", f"/workspace/changes/{asked['id']}/approve", approval).status == 200
+    harmless: list[dict[str, Any]] = [{"closed_statuses": ["done"]}, {"cancelled_statuses": []}]
+    for values in harmless:
+        assert staff.settings("root", tracker=values).status == 200, values
+    loosenings: list[dict[str, Any]] = [
+        {"properties": {"status": "Priority"}},
+        {"closed_statuses": ["Done", "Blocked"]},
+        {"cancelled_statuses": ["Blocked"]},
+        {"closed_statuses": [], "cancelled_statuses": ["Done"]},
+    ]
+    for values in loosenings:
+        reply = staff.settings("root", tracker=values)
+        assert (reply.status, reply.json["state"]) == (202, "pending"), values
+    kept = staff.ask("root", "GET", "/workspace/settings").json["tracker"]
+    assert (kept["properties"]["status"], kept["closed_statuses"], kept["cancelled_statuses"]) == (
+        "Status",
+        ["done"],
+        [],
+    )
+    assert len(staff.alerts("rules_changed")) == 4, "the rule, the database and each word less"
+
+
 def test_asker_does_not_approve_their_own_change_by_any_token_or_session(staff: Staff) -> None:
     pending = staff.settings("root", approval_rules=[]).json
     staff.hire("root", Right.ADMINISTRATOR)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from baton.domain.access.rights import Right
+from baton.services.tracker.set_tracker_token import set_tracker_token
 from functions.cli.conftest import Terminal
 from support.worlds.world import person
 
@@ -104,6 +105,14 @@ def test_a_revocation_is_named_as_one(terminal: Terminal) -> None:
     terminal.json("tokens", "revoke", token)
     change = terminal.json("changes", "list", "--subject", "tokens")["items"][0]
     assert f"human:ann revokes the token {token} of human:mel" in terminal.screen("changes", "show", change["id"])
+
+
+def test_a_new_token_of_the_tracker_is_named_as_one(terminal: Terminal) -> None:
+    for verb in ("adds", "changes"):
+        terminal.world.clock.advance(1)
+        set_tracker_token(terminal.world.deps, ANN, f"ntn_{verb}")
+        change = terminal.json("changes", "list", "--subject", "tracker")["items"][0]
+        assert f"human:ann {verb} the tracker token" in terminal.screen("changes", "show", change["id"])
 
 
 def test_changes_of_a_person_are_found_by_their_name(terminal: Terminal) -> None:

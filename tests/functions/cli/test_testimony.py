@@ -237,6 +237,7 @@ def test_second_administrators_approval_is_an_approval_of_the_record(company: Co
     company.post(ALICE, f"/workspace/changes/{asked['id']}/approve", digest=asked["digest"])
     other = company.gateway.put(human(name="ann"), "/workspace/settings", {"tracker": {"database": "a" * 32}}).json
     company.post(ALICE, f"/workspace/changes/{other['id']}/refuse", reason="Not now")
+    company.gateway.put(ALICE, "/tracker/token", {"token": "ntn_hush"})
     company.terminal.world.clock.advance(120)
     record = company.export()
     report = validate(lines(record))
@@ -245,6 +246,8 @@ def test_second_administrators_approval_is_an_approval_of_the_record(company: Co
     assert (approval["approver"]["id"], approval["x-baton-digest"]) == ("human:alice", asked["digest"])
     (refusal,) = of(record, id=f"decision-{other['id']}")
     assert (refusal["verdict"], refusal["reason"], refusal["executed"]) == ("refused", "Not now", False)
+    (token,) = of(record, type="decision", action_type="workspace:tracker")
+    assert (token["x-baton-change"]["names"], token["x-baton-change"]["after"]) == (["token"], {"token": "set"})
 
 
 def test_the_same_span_is_the_same_record_whatever_came_after(company: Company) -> None:

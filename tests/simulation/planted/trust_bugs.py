@@ -81,6 +81,9 @@ _NEW = f"{_ATTACKS}/test_new_people.py"
 _PUPPETS = f"{_NEW}::test_people_whom_an_administrator_makes_up_handle_no_alert_about_them"
 _NAMES = f"{_ATTACKS}/test_administrators.py"
 _ENTERS = f"{_EDITS}::test_nobody_below_approver_puts_an_agent_under_a_rule"
+_PAGES = f"{_ATTACKS}/test_rights.py::test_administrator_alone_has_no_other_edit_of_a_page_end_tasks"
+_RECORDS = "tests/functions/tracker/test_tracker_changes.py"
+_SET_TOKEN = "tracker/set_tracker_token:set_tracker_token"
 CHANGES = (
     bug("one administrator loosens rules", do.never("access/change_settings:change_settings.attempt", "loosens"),
         habits=_TRUST),
@@ -91,6 +94,20 @@ CHANGES = (
         habits=_TRUST),
     bug("a new member of a group is no loosening", do.drop_operand("access/loosening:loosens", "_groups_loosen"),
         habits=_TRUST),
+    bug("another status column is no loosening",
+        do.drop_operand("access/loosening:_tracker_loosens", "_status_column"), test=_PAGES),
+    bug("a new word that closes pages is no loosening",
+        do.drop_operand("access/loosening:_tracker_loosens", "ending_words"), test=_PAGES),
+    bug("other closing words raise no alert", do.item("access/loosening:_bindings", "{}", "ending_words"),
+        test=_PAGES),
+    bug("a tracker token is replaced without a record", do.drop_statement(_SET_TOKEN, "commit"),
+        test=f"{_RECORDS}::test_new_token_is_a_change_without_the_token"),
+    bug("a tracker token is replaced before it is recorded", do.later(_SET_TOKEN, "commit"),
+        test=f"{_RECORDS}::test_token_is_recorded_before_it_is_replaced"),
+    bug("the present tracker token is recorded as a new one", do.always(_SET_TOKEN, "token", "present"),
+        test=f"{_RECORDS}::test_repeated_token_is_recorded_once"),
+    bug("a webhook is opened without a record", do.drop_argument("tracker/open_webhook:_save", "commit", 2),
+        test=f"{_RECORDS}::test_opened_and_removed_webhook_are_changes_without_its_address"),
     bug("an administrator approves their own change",
         do.never("access/workspace_change:WorkspaceChange.decided", "NotAsked"), habits=_TRUST),
     bug("a reader of another change approves this one",

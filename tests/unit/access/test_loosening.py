@@ -31,6 +31,14 @@ def tracker(**rights: str) -> TrackerSettings:
     return TrackerSettings(database=DATABASE, rights=rights)
 
 
+def worded(**values: Any) -> dict[str, Any]:
+    """The tracker with other words; ``status``: the name of its column."""
+    present = BASE.tracker or tracker()
+    if status := values.pop("status", None):
+        values["properties"] = {**present.properties, "status": status}
+    return {"tracker": replace(present, **values)}
+
+
 TIGHTER: dict[str, dict[str, Any]] = {
     "a new rule": {"approval_rules": (RULE, OTHER, ApprovalRule(target="reviewer"))},
     "more people": {"approval_rules": (replace(RULE, needed=3), OTHER)},
@@ -39,6 +47,8 @@ TIGHTER: dict[str, dict[str, Any]] = {
     "a member leaves": {"groups": {**GROUPS, "leads": ("ada", "ben")}},
     "a lower right": {"tracker": tracker(u1="reader", u2="reader", u3="member")},
     "no tracker": {"tracker": None},
+    "one word less that closes": worded(closed_statuses=("Done", "Closed")),
+    "no word that cancels": worded(cancelled_statuses=()),
 }
 SAME: dict[str, dict[str, Any]] = {
     "rules in another order": {"approval_rules": (OTHER, RULE)},
@@ -47,7 +57,10 @@ SAME: dict[str, dict[str, Any]] = {
     "members in another order": {"groups": {"ops": ("dan",), "leads": ("cy", "ben", "ada", "ada")}},
     "a right that is the usual one": {"tracker": tracker(u1="reader", u2="member", u3="approver")},
     "another setting": {"max_attempts": 5},
-    "other words of the tracker": {"tracker": replace(BASE.tracker or tracker(), closed_statuses=("Fertig",))},
+    "closing words in another order and case": worded(closed_statuses=("complete", " CLOSED", "done", "Done")),
+    "a cancelling word that closes too": worded(closed_statuses=("Done", "Closed", "Complete", "canceled")),
+    "other words that Baton writes": worded(statuses={**TrackerSettings().statuses, "claimed": "Doing"}),
+    "another column that ends no task": worded(properties={**TrackerSettings().properties, "due": "Until"}),
 }
 LOOSER: dict[str, dict[str, Any]] = {
     "no rule": {"approval_rules": (OTHER,)},
@@ -68,6 +81,13 @@ LOOSER: dict[str, dict[str, Any]] = {
     "a group is renamed": {"groups": {"chiefs": GROUPS["leads"], "ops": GROUPS["ops"]}},
     "a higher right": {"tracker": tracker(u1="member", u2="member")},
     "a right is forgotten": {"tracker": tracker(u2="member")},
+    "another status column": worded(status="Verdict"),
+    "a status column in another case": worded(status="status"),
+    "a new word that closes": worded(closed_statuses=("Done", "Closed", "Complete", "In progress")),
+    "a new word that cancels": worded(cancelled_statuses=("Cancelled", "Canceled", "Paused")),
+    "one closing word for another": worded(closed_statuses=("Fertig",)),
+    "a closing word that cancels now": worded(closed_statuses=("Done",), cancelled_statuses=("Cancelled", "closed")),
+    "a cancelling word that closes now": worded(closed_statuses=("Done", "canceled"), cancelled_statuses=()),
     "another database": {"tracker": replace(BASE.tracker or tracker(), database="f" * 32)},
 }
 
@@ -103,10 +123,13 @@ RULES = st.builds(
     needed=st.integers(1, 3),
     not_author=st.booleans(),
 )
+WORDS = st.lists(st.sampled_from(["Done", "done", "Paused"])).map(tuple)
 ALL = st.builds(
     Settings,
     groups=st.dictionaries(st.sampled_from(["leads", "ops"]), st.lists(st.sampled_from("abc")).map(tuple)),
     approval_rules=st.lists(RULES, max_size=3).map(tuple),
+    tracker=st.none()
+    | st.builds(TrackerSettings, database=st.just(DATABASE), closed_statuses=WORDS, cancelled_statuses=WORDS),
 )
 
 

@@ -13,9 +13,13 @@ CALLS = (
         "list",
         "GET",
         "/workspace/changes",
-        "List changes of settings, tokens, agents, tools, routes and approvals, newest first.",
+        "List changes of settings, tokens, agents, tools, routes, approvals and the tracker, newest first.",
         query=(
-            Param("subject", "Only these.", choices=("settings", "tokens", "agents", "tools", "routes", "approvals")),
+            Param(
+                "subject",
+                "Only these.",
+                choices=("settings", "tokens", "agents", "tools", "routes", "approvals", "tracker"),
+            ),
             Param("name", "Of a setting, an agent, a tool, a work type, a person, or a principal such as service:ci."),
             Param(
                 "state",

@@ -1,4 +1,4 @@
-/** Changes of the workspace: settings, tokens, agents, tools and routes. Pending changes wait for an administrator. */
+/** Changes of the workspace: settings, tokens, agents, tools, routes, tracker. Pending ones need an administrator. */
 import { html } from "../lib.js";
 import { post } from "../core/api.js";
 import { lookAgain, useList } from "../core/live.js";
@@ -11,7 +11,7 @@ import { Ago, Empty, Id, Left, Loading, Said, Trouble, Views } from "../ui/parts
 
 /** @typedef {import("api").ChangeView} Change */
 
-const SUBJECTS = ["all", "settings", "tokens", "agents", "tools", "routes", "approvals"];
+const SUBJECTS = ["all", "settings", "tokens", "agents", "tools", "routes", "approvals", "tracker"];
 const PENDING = "/workspace/changes?state=pending";
 
 /** @param {{query: Record<string, string>}} props */
@@ -24,7 +24,8 @@ export default function ChangesPage({ query }) {
   const items = /** @type {Change[]} */ (data?.items ?? []).filter((each) => each.state !== "pending");
   return html`<div class="head"><h1>Changes</h1></div>
     <p class="faint">
-      Who changed settings, tokens, agents, tools and routes, or ended approvals, with the old and the new value.
+      Who changed settings, tokens, agents, tools, routes, or the tracker's token or webhook, or ended approvals, with
+      the old and the new value.
     </p>
     <${Trouble} of=${pending.problem} what="The pending changes can't be read." />
     ${waiting.length > 0 && html`<h2>Pending changes</h2>
@@ -39,7 +40,7 @@ export default function ChangesPage({ query }) {
     <ul class="cards">${items.map((each) => html`<${One} key=${each.id} of=${each} />`)}</ul>
     ${data?.more && html`<p class="faint">There are more: these are the newest ${items.length}.</p>`}
     ${data && items.length === 0 && waiting.length === 0 && html`<${Empty} title="No change yet">
-      <p>Each change of settings, tokens, agents, tools and routes is listed here.</p>
+      <p>Each change of settings, tokens, agents, tools, routes and the tracker is listed here.</p>
     <//>`}`;
 }
 

@@ -1285,8 +1285,8 @@ def list_workspace_changes(
     name: str | None = None,
     state: str | None = None,
 ) -> Request[t.ChangePage]:
-    """Changes of settings, tokens, agents, tools, routes and approvals, newest first: the old and the new
-    value."""
+    """Changes of settings, tokens, agents, tools, routes, approvals and the tracker's token and webhook, newest
+    first:"""
     return Request(
         "GET",
         with_query(

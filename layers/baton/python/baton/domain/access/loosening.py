@@ -1,8 +1,8 @@
 """Whether a change of the settings loosens a rule that binds people (docs/decisions/109-changes-of-a-workspace.md).
 
 Three changes tighten: a new rule, a stricter rule, and a member who leaves a group. Any other change of rules,
-groups or the tracker's rights loosens, except the groups of the first settings. The comparison is by meaning: order
-and repetition don't count."""
+groups or the tracker's rights loosens, except the groups of the first settings. So does a change after which other
+edits of a page end its task. The comparison is by meaning: order and repetition don't count."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def counts_by_rule(settings: Settings, name: str, right: Right) -> bool:
 
 
 def binds_otherwise(before: Settings, after: Settings) -> bool:
-    """True if rules, groups or the tracker's rights differ in meaning."""
+    """True if rules, groups, the tracker's rights or the edits of a page that end its task differ in meaning."""
     return _bindings(before) != _bindings(after)
 
 
@@ -69,14 +69,22 @@ def _groups_loosen(before: Settings, after: Settings) -> bool:
 
 
 def _tracker_loosens(before: TrackerSettings | None, after: TrackerSettings | None) -> bool:
-    """True if people of the tracker get a higher right. A new database is new people."""
+    """True if people of the tracker get a higher right, or if other edits of a page end its task. A new database is new
+    people."""
     if after is None:
         return False
     if before is None or before.database_id != after.database_id:
         return True
+    if _status_column(before) != _status_column(after) or not after.ending_words.items() <= before.ending_words.items():
+        return True
     people = {*before.rights, *after.rights}
     rank = TRACKER_RIGHTS.index
     return not all(rank(before.right_of(each)) >= rank(after.right_of(each)) for each in people)
+
+
+def _status_column(tracker: TrackerSettings) -> str:
+    """Not folded: of two columns whose names differ in case alone, the one with the exact name is read."""
+    return tracker.properties["status"]
 
 
 def _bindings(settings: Settings) -> tuple[object, ...]:
@@ -85,6 +93,6 @@ def _bindings(settings: Settings) -> tuple[object, ...]:
     return (
         frozenset(map(_plain, settings.approval_rules)),
         {name: frozenset(members) for name, members in settings.groups.items()},
-        None if tracker is None else tracker.database_id,
+        None if tracker is None else (tracker.database_id, _status_column(tracker), tracker.ending_words),
         {each: right for each, right in rights.items() if right != USUAL_TRACKER_RIGHT},
     )

@@ -1,4 +1,4 @@
-"""Changes of a workspace: its settings, tokens, agents, tools and routes, each with the old and the new value
+"""Changes of a workspace: its settings, tokens, agents, tools, routes and tracker, each with the old and the new value
 (docs/decisions/109-changes-of-a-workspace.md). Pure.
 
 A change that loosens a rule waits for a second administrator while the workspace has two or more."""
@@ -31,6 +31,7 @@ class ChangeSubject(StrEnum):
     TOOLS = "tools"
     ROUTES = "routes"
     APPROVALS = "approvals"  # those of a person, which an administrator ended
+    TRACKER = "tracker"  # its token and its webhook; its settings are settings
 
 
 class ChangeState(StrEnum):
@@ -44,7 +45,8 @@ class ChangeState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceChange:
-    """``names``: the changed settings, or the changed token's principal and id, agent, tool or work type. ``before``
+    """``names``: the changed settings, or the changed token's principal and id, agent, tool, work type, or ``token`` or
+    ``webhook`` of the tracker. ``before``
     and ``after`` have only the fields that differ; None if the thing is new, or gone. No secret is in them."""
 
     workspace: str

@@ -99,6 +99,12 @@ class TrackerSettings:
             return State.CANCELLED
         return State.DONE if request in map(folded, self.closed_statuses) else None
 
+    @property
+    def ending_words(self) -> dict[str, State]:
+        """The folded words by which a person ends a task, each with its meaning."""
+        words = map(folded, (*self.closed_statuses, *self.cancelled_statuses))
+        return {word: state for word in words if (state := self.meaning(word))}
+
     def public(self) -> dict[str, Any]:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
