@@ -56,8 +56,8 @@ def ask_person(call: ToolCall[AskArguments]) -> Said:
     if "use" in given:
         params = task | {"question_id": given["question_id"]}
         body = {"claim_id": given["claim_id"], "digest": given["use"]}
-        key = key_under_claim("use", params | body)
-        return questions_shown.begun(call.play("use_an_approval", body, params=params, key=key))
+        # Without a key: a repeat has to be refused, as the model may have executed the action since the first call.
+        return questions_shown.begun(call.play("use_an_approval", body, params=params))
     question = _looked_at(call, given["question_id"]) if "question_id" in given else _asked(call, given)
     if given.get("give_up_claim") and question["outcome"] == "open":
         body = {"claim_id": given["claim_id"], "questions": [question["id"]]}

@@ -17,8 +17,10 @@ NEXT_STEPS = {
     "expired": "nobody decided, which is no yes: don't do it; ask_person with another text asks anew; or end with fail",
     "withdrawn": "nobody answers it any more; get_task shows the task",
 }
-USED = "it was begun before: don't do it again; ask_person with another text asks for another time"
-# Also to who asks again, as an answer may be lost.
+USED = (
+    "don't do it again; check its effect; report the outcome with complete or fail; if it has to be executed again, "
+    "ask_person with another text asks people again"
+)
 BEGUN = "do exactly this now, once: not again if you have done it since; then work on, and end with complete or fail"
 OTHERS = ("answer", "reason", "arguments")
 
@@ -36,6 +38,11 @@ def told(question: dict[str, Any]) -> Said:
     if question["approved_digest"]:
         lines += _action(question)
         data |= {"digest": question["approved_digest"], "tool": question["tool"], "arguments": approved(question)}
+    if question["used_at"]:
+        lines.append(
+            f"Used at {question['used_at']} by {question['agent']}. The action may have been executed already."
+        )
+        data["used_at"] = question["used_at"]
     return Said(lines, USED if question["used_at"] else NEXT_STEPS[question["outcome"]], data, OTHERS)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from baton.domain import errors
 from baton.domain.handoffs.workflow import ROOT_RATE
 from baton.domain.numbers import dumps
-from mcp_door.tools import steps, texts
+from mcp_door.tools import questions_shown, steps, texts
 from mcp_door.tools.steps import known_step
 
 MAX_LISTED = 50
@@ -109,6 +109,8 @@ def step_after(exc: errors.BatonError) -> str:
         return ROOT_STEP
     if "resume_fence" in exc.fields:
         return OWN_CLAIM.format(fence=exc.fields["resume_fence"])
+    if "used_at" in exc.fields:
+        return questions_shown.USED
     if exc.code in STEPS:
         return STEPS[exc.code]
     return next((step for kind, step in CLASSES if isinstance(exc, kind)), _LATER)

@@ -17,7 +17,7 @@ from support.values.samples import least
 from support.values.schema import DOCUMENT, resolved
 from support.worlds.http_agents import ALICE, HttpAgents
 from support.worlds.operations import WITH_TOKEN
-from support.worlds.populated_workspace import populated_workspace
+from support.worlds.populated_workspace import WORD, PopulatedWorkspace, populated_workspace
 from support.worlds.world import World, agent
 
 SECRET = "gh" + "p_" + "Zk3Q9vT1xW7bR5mN2cJ8Zk3Q9vT1xW7bR5mN2cJ8"
@@ -63,6 +63,12 @@ NAMED = {
     "parent_handoff": "computed: what is given is ignored",
     "depth": "computed: what is given is ignored",
     "checkpoint_id": "computed with a failure: what is given is ignored",
+}
+# Decisions that stop something: a guardrail masks their reason and never refuses the decision.
+PROTECTIVE = {
+    *("cancel", "dismiss", "reject", "release_held_claim", "close_manual_review"),
+    *("give_answer", "revoke_an_approval", "refuse_workspace_change"),
+    *("withdraw_an_entry", "withdraw_entries"),
 }
 
 
@@ -147,7 +153,53 @@ def test_a_secret_in_any_text_is_refused_by_the_guardrail(
     world: World, http_agents: HttpAgents, operation: str
 ) -> None:
     for path in WITH_TEXTS[operation]:
+        if operation in PROTECTIVE and path == ("reason",):
+            continue
         is_refused_by_the_guardrail(world, http_agents, operation, path)
+
+
+@pytest.mark.parametrize("operation", sorted(PROTECTIVE))
+@pytest.mark.parametrize(
+    ("reason", "rule"), [(SECRET, "secrets.github_token"), (f"{WORD} forbidden", "forbidden_patterns[0]")]
+)
+def test_a_decision_that_stops_something_is_stored_without_a_reason_that_a_guardrail_refuses(
+    operation: str, reason: str, rule: str
+) -> None:
+    more = {"posted_by": "agent:auditor"} if operation == "withdraw_entries" else {}
+    there, reply = sent_with_reason(operation, reason, **more)
+    assert reply.status == 200, reply.text
+    stored = repr(there.world.stored())
+    assert reason not in stored + reply.text
+    assert f"[masked: refused by the guardrail {rule}]" in stored
+
+
+def sent_with_reason(operation: str, reason: str, **more: Any) -> tuple[PopulatedWorkspace, Reply]:
+    there = populated_workspace().of_its_own(next(each for each in WITH_TOKEN if each.id == operation))
+    body = {**(there.body or {}), "reason": reason, **more}
+    return there, there.gateway.send(there.who_may, OPERATIONS[operation][0], there.path, json.dumps(body))
+
+
+@pytest.mark.parametrize("operation", ["release", "resolve"])
+def test_a_deed_that_releases_work_or_its_result_is_refused_with_its_reason(operation: str) -> None:
+    assert sent_with_reason(operation, SECRET)[1].code == "guardrail"
+
+
+def test_an_approval_is_refused_with_its_reason() -> None:
+    more = {"outcome": "approved", "digest": populated_workspace().question["digest"]}
+    assert sent_with_reason("give_answer", SECRET, **more)[1].code == "guardrail"
+
+
+def test_a_refusal_shows_the_mask_and_its_repeat_changes_nothing() -> None:
+    there, reply = sent_with_reason("give_answer", SECRET)
+    assert reply.json["outcome"] == "refused"
+    assert reply.json["decisions"][-1]["reason"] == "[masked: refused by the guardrail secrets.github_token]"
+    again = there.gateway.send(there.who_may, "POST", there.path, {"outcome": "refused", "reason": SECRET})
+    assert again.json == reply.json
+
+
+def test_a_rollback_that_a_rejection_asks_for_is_still_refused() -> None:
+    more = {"rollback_request": {"target_agent": "scout", "reason": SECRET}}
+    assert sent_with_reason("reject", "Not mine", **more)[1].code == "guardrail"
 
 
 def is_refused_by_the_guardrail(world: World, http_agents: HttpAgents, operation: str, path: tuple[str, ...]) -> None:

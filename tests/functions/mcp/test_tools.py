@@ -13,8 +13,9 @@ from baton.adapters.lexical_search import LexicalSearch, SearchLimits
 from baton.services.tasks.sweep import sweep
 from mcp_door.tools import claim_next as claim_tool
 from mcp_door.tools.catalogue import TOOLS
+from support.faults.threads import at_once
 from support.worlds.http_agents import CRITERIA
-from support.worlds.mcp_client import McpClient
+from support.worlds.mcp_client import McpClient, ToolAnswer
 from support.worlds.world import World, agent, human, service
 
 ALICE, ARCHITECT, CODER, QA = human(), agent("architect"), agent("auto-code"), agent("qa")
@@ -485,16 +486,34 @@ def test_an_action_is_asked_for_once_approved_by_a_human_and_begun_once(client: 
     asked = {**ids, "question_id": first["question_id"], "use": told["digest"]}
     begun = client.done(CODER, "ask_person", **asked)
     assert begun["used_at"]
-    assert begun == client.done(CODER, "ask_person", **asked), "a lost answer is sent again"
-    assert "not again if you have done it since" in begun["next"]
+    assert "do exactly this now, once" in begun["next"]
+    is_told_of_the_earlier_use(client.call(CODER, "ask_person", **asked), begun["used_at"])
     client.done(CODER, "checkpoint", **ids, step_name="paid", state={})
     client.done(CODER, "release", **ids)
     later = client.done(CODER, "claim_next")
     anew = {**asked, "claim_id": later["claim_id"]}
-    refused = client.call(CODER, "ask_person", **anew)
-    assert (refused.code, "says what was approved" in refused.text) == ("receipt_refused", True)
-    seen = client.done(CODER, "ask_person", **{**anew, "use": None})
-    assert "don't do it again" in seen["next"]
+    is_told_of_the_earlier_use(client.call(CODER, "ask_person", **anew), begun["used_at"])
+    seen = client.call(CODER, "ask_person", **{**anew, "use": None})
+    assert f"Used at {begun['used_at']} by auto-code." in seen.text
+    assert (seen.data["used_at"], "check its effect" in seen.data["next"]) == (begun["used_at"], True)
+
+
+def is_told_of_the_earlier_use(told: ToolAnswer, used_at: str) -> None:
+    assert told.code == "receipt_refused"
+    assert f"it was used before, at {used_at} by auto-code: the action may have been executed already" in told.text
+    assert "Begun" not in told.text
+    for step in ("check its effect", "report the outcome", "asks people again"):
+        assert step in told.text
+
+
+def test_of_two_sessions_that_begin_an_action_at_once_only_one_is_told_to_do_it(client: McpClient) -> None:
+    ids = held(client)
+    first = client.done(CODER, "ask_person", **ids, **PAY)
+    answered(client, {**ids, **first}, outcome="approved")
+    digest = client.done(CODER, "ask_person", **ids, question_id=first["question_id"])["digest"]
+    asked = {**ids, "question_id": first["question_id"], "use": digest}
+    told = at_once(2, lambda: client.call(CODER, "ask_person", **asked).is_error)
+    assert sorted(map(str, told)) == ["False", "True"]
 
 
 def test_other_arguments_that_a_human_approved_are_told_as_theirs(client: McpClient) -> None:

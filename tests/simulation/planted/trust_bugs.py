@@ -513,6 +513,22 @@ DIGESTS = (
     bug("a form's type may be anything", do.operand("questions/form:_check_field", "True", "isinstance", "kind", "str"),
         test=f"{_ATTACKS}/test_forms.py::test_malformed_form_is_refused_by_the_name_of_its_field"),
 )  # fmt: skip
+_GUARDED = "tests/functions/guardrails/test_guarded_texts.py"
+REASONS = (
+    bug("a guardrail keeps a decision from being stored",
+        do.statement("guardrails/guardrails:checked_reason", "raise", "rule"),
+        test=f"{_GUARDED}::test_a_decision_that_stops_something_is_stored_without_a_reason_that_a_guardrail_refuses"),
+    bug("a guardrail refuses a refusal",
+        do.value("questions/answer_question:_decision", "False", "REFUSED"),
+        test=f"{_GUARDED}::test_a_refusal_shows_the_mask_and_its_repeat_changes_nothing"),
+    bug("a guardrail lets an approval pass with its reason",
+        do.value("questions/answer_question:_decision", "True", "REFUSED"),
+        test=f"{_GUARDED}::test_an_approval_is_refused_with_its_reason"),
+    bug("a model is told nothing of an earlier use",
+        do.never("functions/mcp_door/tools/refusals:step_after", "used_at"),
+        test="tests/functions/mcp/test_tools.py"
+        "::test_an_action_is_asked_for_once_approved_by_a_human_and_begun_once"),
+)  # fmt: skip
 RUN_STATES = (
     bug("every claimer gets the state of a run", do.value("functions/rest/claims/views:_run_state", "True", "is_of"),
         habits=_TRUST),
@@ -537,4 +553,4 @@ RUN_STATES = (
         do.call("claims/save_checkpoint:save_run_state.decide", "_keeping", "transition(task, command, now)"),
         test="tests/functions/claims/test_run_state.py::test_it_counts_with_what_the_claim_keeps"),
 )  # fmt: skip
-TRUST = (*RUN_STATES, *RIGHTS, *CHANGES, *GUARDS, *ENDED, *CLIENT, *TOOLS, *HIDDEN_RULES, *DIGESTS)
+TRUST = (*REASONS, *RUN_STATES, *RIGHTS, *CHANGES, *GUARDS, *ENDED, *CLIENT, *TOOLS, *HIDDEN_RULES, *DIGESTS)

@@ -647,8 +647,8 @@ class ApprovalNeeded(Refused):
 class ReceiptRefused(Refused):
     code = "receipt_refused"
 
-    def __init__(self, question_id: str, why: str) -> None:
-        super().__init__(f"The approval {question_id} allows nothing: {why}.", question_id=question_id)
+    def __init__(self, question_id: str, why: str, **fields: str) -> None:
+        super().__init__(f"The approval {question_id} allows nothing: {why}.", question_id=question_id, **fields)
 
 
 class CallbackUsed(Refused):

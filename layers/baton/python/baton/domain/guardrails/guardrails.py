@@ -70,6 +70,15 @@ def checked(content: dict[str, Any], rules: Guardrails, at: str) -> dict[str, An
     return found
 
 
+def checked_reason(reason: str, rules: Guardrails) -> str:
+    """Returns the reason of a decision that stops something, after the guardrails. A mask that names the rule replaces
+    a reason that ``rules`` refuse: they never keep anybody from the decision."""
+    try:
+        return str(checked({"reason": reason}, rules, "")["reason"])
+    except errors.GuardrailRefused as refusal:
+        return f"[masked: refused by the guardrail {refusal.rule}]"
+
+
 class _Walk:
     """Checks one content from the top down and raises at the first violation."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.canonical_json import digest_of
@@ -213,7 +213,9 @@ class Question:
         if self.outcome is not Outcome.APPROVED:
             raise errors.ReceiptRefused(self.id, f"it is {self.outcome}")
         if self.used_at is not None:
-            raise errors.ReceiptRefused(self.id, "it was used before")
+            at = times.rfc3339(self.used_at)
+            why = f"it was used before, at {at} by {self.agent}: the action may have been executed already"
+            raise errors.ReceiptRefused(self.id, why, used_at=at)
         if agent != self.agent:
             raise errors.ReceiptRefused(self.id, "another agent asked")
         if now >= self.until:

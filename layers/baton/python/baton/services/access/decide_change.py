@@ -21,7 +21,7 @@ from baton.steps.access.agent_edits import apply_edit
 from baton.steps.access.save_settings import save_settings, with_rules_alert
 from baton.steps.access.second_administrator import must_rest_on, must_still_administer, resolved_request
 from baton.steps.access.token_changes import people_without, revocation_of
-from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_reason
 from baton.steps.retrying import retry_on_conflict
 
 
@@ -62,10 +62,10 @@ def approve_change(deps: Deps, by: Principal, change_id: str, digest: str) -> Wo
 
 
 def refuse_change(deps: Deps, by: Principal, change_id: str, reason: str | None = None) -> WorkspaceChange:
-    """Refuses the change, or ends its approval that isn't used yet. Raises ``RightNeeded``, ``Unknown``, ``NotAsked``,
-    ``ChangeOver`` and ``GuardrailRefused``."""
+    """Refuses the change, or ends its approval that isn't used yet. Raises ``RightNeeded``, ``Unknown``, ``NotAsked``
+    and ``ChangeOver``."""
     by.must_have(Deed.DECIDE_CHANGE)
-    said = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
+    said = apply_guardrails_to_reason(deps, by.workspace, reason)
     return _ended(deps, by, change_id, ChangeState.REFUSED, lambda change, now: change.refused(by, now, said))
 
 

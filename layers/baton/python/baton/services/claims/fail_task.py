@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import times
-from baton.domain.guardrails.guardrails import checked
+from baton.domain.guardrails.guardrails import checked, checked_reason
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
@@ -44,7 +44,7 @@ def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
-        base = _base_record(deps, request, inputs, now, "failure")
+        base = _base_record(deps, request, inputs, now, checked(work.failure, inputs.settings.guardrails, "failure"))
         base["source"] = sender(deps, by.workspace, inputs, work.envelope or {}, "failed")
         checkpoint = _partial_progress(deps, request, task, base, now)
         base["checkpoint_id"] = checkpoint.id if checkpoint else None
@@ -76,14 +76,16 @@ def fail_task(deps: Deps, call: WorkerCall, work: FailedWork) -> TaskDetails:
 def reject_task(
     deps: Deps, call: WorkerCall, reason: str, rollback_request: dict[str, Any] | None = None
 ) -> TaskDetails:
-    """Rejects the task: the agent can't or won't do it. Raises ``GuardrailRefused``, ``StaleClaim`` and ``Unknown``."""
+    """Rejects the task: the agent can't or won't do it. Raises ``StaleClaim``, ``Unknown``, and ``GuardrailRefused``
+    for the rollback request."""
     by = call.by
     payload = _payload({"type": "capability", "description": reason}, rollback_request)
     request = EndClaimRequest(call=call, command_name=commands.Reject.name, payload=payload)
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
         task = _task(inputs)
-        base = _base_record(deps, request, inputs, now, "reason")
+        kept_reason = checked_reason(reason, inputs.settings.guardrails)
+        base = _base_record(deps, request, inputs, now, {"type": "capability", "description": kept_reason})
         back = _rolled_back(deps, request, inputs, base, now)
         record = {**base, **({"rollback": back.outcome} if back.outcome else {})}
         command = commands.Reject(
@@ -104,8 +106,10 @@ def _payload(failure: dict[str, Any], rollback_request: dict[str, Any] | None) -
     return {"failure": failure, **({"rollback_request": rollback_request} if rollback_request else {})}
 
 
-def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, at: str) -> dict[str, Any]:
-    """The record of the failure. ``at``: the field of the request that describes the failure."""
+def _base_record(
+    deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, now: datetime, failure: dict[str, Any]
+) -> dict[str, Any]:
+    """The record of the failure. ``failure``: after the guardrails."""
     task, rules = _task(inputs), inputs.settings.guardrails
     rollback_request = request.payload.get("rollback_request")
     return {
@@ -113,7 +117,7 @@ def _base_record(deps: Deps, request: EndClaimRequest, inputs: HandoffInputs, no
         "handoff_id": task.handoff_id,
         "timestamp": times.rfc3339(now),
         "source": {"agent": task.claim.agent if task.claim else request.call.by.id},
-        "failure": checked(request.payload["failure"], rules, at),
+        "failure": failure,
         **({"rollback_request": checked(rollback_request, rules, "rollback_request")} if rollback_request else {}),
         "checkpoint_id": None,
     }

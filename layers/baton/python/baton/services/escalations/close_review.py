@@ -8,7 +8,7 @@ from typing import Any
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.escalations.review import Review, from_snapshot, snapshot
-from baton.domain.guardrails.guardrails import checked
+from baton.domain.guardrails.guardrails import checked_reason
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.stats.decision import DecisionVerb
 from baton.ports.deps import Deps
@@ -30,7 +30,7 @@ def close_review(
     deps: Deps, by: Principal, review_id: str, closing: Closing, idempotency_key: IdempotencyKey | None = None
 ) -> Review:
     """Returns the review, closed. The next request that its rule stops is a review again. Raises ``HumanNeeded``,
-    ``ReviewClosed``, ``Unknown``, ``GuardrailRefused`` and ``VersionConflict`` (a request came since)."""
+    ``ReviewClosed``, ``Unknown`` and ``VersionConflict`` (a request came since)."""
     by.must_have(Deed.CLOSE_REVIEW)
 
     def replay(saved: dict[str, Any]) -> Review:
@@ -39,10 +39,10 @@ def close_review(
     def decide(read: tuple[Review, MarkerInputs]) -> Review:
         review, inputs = read
         review.must_be_as_seen(closing.seen)
-        checked_reason = checked({"reason": closing.reason}, inputs.settings.guardrails, "")["reason"]
+        reason = checked_reason(closing.reason, inputs.settings.guardrails)
         now = deps.clock.now()
-        closed = review.closed(by, now, checked_reason)
-        writes: list[Write] = [Save(closed), decided(closed, DecisionVerb.CLOSE_REVIEW, by, now, checked_reason)]
+        closed = review.closed(by, now, reason)
+        writes: list[Write] = [Save(closed), decided(closed, DecisionVerb.CLOSE_REVIEW, by, now, reason)]
         if inputs.direction.review_id == review.id:
             writes.append(EndReview(inputs.direction))
         writes += idempotency.save_response(idempotency_key, {"review": snapshot(closed)})

@@ -13,7 +13,7 @@ from baton.domain.memory.entry import Entry
 from baton.ports.deps import Deps
 from baton.ports.writes import Write
 from baton.steps import idempotency
-from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_reason
 from baton.steps.memory.change_entry import changed
 from baton.steps.memory.readable_entry import readable_entry
 
@@ -25,11 +25,10 @@ def withdraw_entry(
     deps: Deps, by: Principal, entry_id: str, reason: str | None = None, idempotency_key: IdempotencyKey | None = None
 ) -> Entry:
     """Withdraws the entry: no list, view or search has it any more. An entry that was withdrawn or deleted before stays
-    as it is. Raises ``Unknown``, ``HumanNeeded`` and ``GuardrailRefused``."""
+    as it is. Raises ``Unknown`` and ``HumanNeeded``."""
 
     def withdrawn(entry: Entry, now: datetime) -> Ended:
-        checked: str | None = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
-        return entry.withdrawn_by(by, now, checked), []
+        return entry.withdrawn_by(by, now, apply_guardrails_to_reason(deps, by.workspace, reason)), []
 
     return _ended(deps, by, entry_id, withdrawn, idempotency_key)
 

@@ -15,7 +15,7 @@ from baton.domain.memory.scope import line_of
 from baton.ports.deps import Deps
 from baton.steps import idempotency
 from baton.steps.filtering import MAX_READS
-from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_reason
 from baton.steps.memory.change_entry import changed
 
 # Entries in one read.
@@ -49,13 +49,13 @@ def withdraw_posted(
 ) -> WithdrawnPosted:
     """Withdraws the newest entries of one poster in a span of time, in one commit: at most ``MAX_WITHDRAWN``, fewer in
     deep scopes, or if few of the 500 entries that it looks at are the poster's. Each entry's trail says so. Raises
-    ``HumanNeeded``, ``InvalidInput`` and ``GuardrailRefused``."""
+    ``HumanNeeded`` and ``InvalidInput``."""
     by.must_have(Deed.WITHDRAW_ENTRY)
     if asked.since is not None and asked.until is not None and asked.until <= asked.since:
         raise errors.InvalidInput("until", "must be after since")
 
     def decide() -> WithdrawnPosted:
-        checked: str | None = apply_guardrails(deps, by.workspace, {"reason": asked.reason})["reason"]
+        checked = apply_guardrails_to_reason(deps, by.workspace, asked.reason)
         now = deps.clock.now()
         found, cursor = _found(deps, by.workspace, asked)
         writes = [write for each in found for write in changed(deps, each.withdrawn_by(by, now, checked), now)]

@@ -23,7 +23,7 @@ from baton.ports.writes import Insert, Save
 from baton.steps import idempotency
 from baton.steps.access.person_rights import former
 from baton.steps.claims.under_claim import run_under_claim
-from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.guardrails.apply_guardrails import apply_guardrails, apply_guardrails_to_reason
 from baton.steps.questions.agree_with_trail import must_agree_with_trail
 from baton.steps.questions.answers_of import answers_of
 from baton.steps.questions.standing import last_approval
@@ -84,9 +84,9 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
 
 def revoke_approval(deps: Deps, by: Principal, task_id: str, question_id: str, reason: str) -> Question:
     """Takes the approval of an action back that wasn't used; any human may. Again, it changes nothing. Raises
-    ``HumanNeeded``, ``QuestionOver``, ``TaskEnded``, ``GuardrailRefused`` and ``Unknown``."""
+    ``HumanNeeded``, ``QuestionOver``, ``TaskEnded`` and ``Unknown``."""
     by.must_have(Deed.REVOKE_APPROVAL)
-    said = apply_guardrails(deps, by.workspace, {"reason": reason})["reason"]
+    said = apply_guardrails_to_reason(deps, by.workspace, reason)
 
     def attempt() -> Question:
         task, _ = deps.store.tasks.load(by.workspace, task_id)
@@ -184,7 +184,8 @@ def _standing(deps: Deps, seen: Question, answer: Answer, decision: Decision) ->
 
 def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> Decision:
     """What was seen is what is approved: who names another digest than the question's has seen something else."""
-    content = {"answer": answer.answer, "reason": answer.reason, "arguments": answer.arguments}
+    is_refusal = answer.outcome is Outcome.REFUSED
+    content = {"answer": answer.answer, "reason": None if is_refusal else answer.reason, "arguments": answer.arguments}
     said = apply_guardrails(deps, by.workspace, content)
     if said["arguments"] != answer.arguments:
         raise errors.InvalidInput("arguments", "must have nothing that a guardrail masks: name the secret instead")
@@ -200,7 +201,7 @@ def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> 
         digest=digest,
         arguments=answer.arguments if digest else None,
         answer=said["answer"],
-        reason=said["reason"],
+        reason=apply_guardrails_to_reason(deps, by.workspace, answer.reason) if is_refusal else said["reason"],
     )
 
 

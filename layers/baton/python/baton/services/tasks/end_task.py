@@ -16,7 +16,7 @@ from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.tasks.cancel_descendants import cancel_descendants
 from baton.steps.access.read_rights import refused_as_unknown
-from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.guardrails.apply_guardrails import apply_guardrails, apply_guardrails_to_reason
 from baton.steps.tasks.change_task import TaskItems, TaskRequest, change_task
 
 # Of the caller's time.
@@ -45,7 +45,7 @@ def cancel_task(
     gets ``StaleClaim`` at its next call. Descendants that aren't reached in time are due for the sweeper."""
 
     def cancel(_: Task) -> commands.Cancel:
-        return commands.Cancel(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
+        return commands.Cancel(by=by, reason=apply_guardrails_to_reason(deps, by.workspace, reason))
 
     with refused_as_unknown(deps, by, task_id):
         details = change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), cancel)

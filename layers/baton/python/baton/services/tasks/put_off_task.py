@@ -13,7 +13,7 @@ from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.services.tasks.end_task import cancel_descendants_soon
-from baton.steps.guardrails.apply_guardrails import apply_guardrails
+from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_reason
 from baton.steps.tasks.change_task import TaskRequest, change_task
 
 
@@ -37,7 +37,7 @@ def dismiss_task(
     by.must_have(Deed.DISMISS)
 
     def dismiss(_: Task) -> commands.Dismiss:
-        return commands.Dismiss(by=by, reason=apply_guardrails(deps, by.workspace, {"reason": reason})["reason"])
+        return commands.Dismiss(by=by, reason=apply_guardrails_to_reason(deps, by.workspace, reason))
 
     details = change_task(deps, TaskRequest(by.workspace, task_id, idempotency_key), dismiss)
     cancel_descendants_soon(deps, details.task)

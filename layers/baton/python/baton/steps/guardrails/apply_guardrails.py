@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from baton.domain.guardrails.guardrails import Guardrails, checked
+from baton.domain.guardrails.guardrails import Guardrails, checked, checked_reason
 from baton.domain.guardrails.secret_shapes import secrets_in
 from baton.domain.handoffs import handoff_message
 from baton.ports.deps import Deps
+
+Reason = TypeVar("Reason", str, str | None)
 
 
 def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dict[str, Any]:
@@ -16,6 +18,12 @@ def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dic
     if not any(_has_text(value) for value in payload.values()):
         return payload
     return checked(payload, deps.store.settings.of(workspace).guardrails, "")
+
+
+def apply_guardrails_to_reason(deps: Deps, workspace: str, reason: Reason) -> Reason:
+    """Returns the reason of a decision that stops something, or a mask for one that the guardrails refuse. One read;
+    none without a reason."""
+    return checked_reason(reason, deps.store.settings.of(workspace).guardrails) if reason else reason
 
 
 def checked_message(
