@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import unquote
 
 from baton.domain import errors, times
 from baton.domain.settings.tracker_settings import id_in
+from baton.domain.tracker import page_changes
 from baton.services.tracker.receive_webhook import ReportedChange, WebhookDelivery
 
 MAX_EVENT_ID = 100
@@ -32,13 +34,29 @@ class NotionEvent:
             sent_at=self._time("timestamp"),
             is_by_person=self._is_by_person(),
             page_id=self._page_id(),
+            reports=page_changes.reports_of(self._text("id"), self._author_ids(), self._columns()),
         )
+
+    def _author_ids(self) -> list[str]:
+        ids = [author.get("id") for author in self._authors()]
+        return [each for each in ids if isinstance(each, str) and 0 < len(each) <= MAX_EVENT_ID]
+
+    def _columns(self) -> list[str]:
+        """Returns the ids of the changed properties. Events of other types name none."""
+        if self.content.get("type") != "page.properties_updated":
+            return []
+        data = self.content.get("data")
+        listed = data.get("updated_properties") if isinstance(data, dict) else None
+        known = [each for each in listed or [] if isinstance(each, str)] if isinstance(listed, list) else []
+        return [unquote(each)[:MAX_EVENT_ID].replace(" ", "") for each in known] or [page_changes.ANY_COLUMN]
 
     def _is_by_person(self) -> bool:
         """Our own writes come back with a bot as author, like those of every other connection and automation."""
+        return "person" in [author.get("type") for author in self._authors()]
+
+    def _authors(self) -> list[dict[str, Any]]:
         authors = self.content.get("authors")
-        listed = authors if isinstance(authors, list) else []
-        return "person" in [author.get("type") for author in listed if isinstance(author, dict)]
+        return [each for each in authors if isinstance(each, dict)] if isinstance(authors, list) else []
 
     def _page_id(self) -> str | None:
         entity = self.content.get("entity")

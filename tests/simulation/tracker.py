@@ -75,6 +75,7 @@ class Page:
             edited_by=self.edited_by,
             by_us=self.edited_by == US,
             task_id=None if self.is_imported else self.task_id or None,
+            status_column="status",
         )
 
 

@@ -11,10 +11,11 @@ import pytest
 from baton.adapters.dynamodb.table import from_wire
 from baton.adapters.dynamodb.tracker.tracker_reads import OPEN_AT_ONCE, ROWS_PAGE
 from baton.domain.access.principal import SYNC_TRACKER, system
-from baton.domain.errors import Conflict, KeyTaken, PageHeld
+from baton.domain.errors import Conflict, KeyTaken, NoRoom, PageHeld
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Task
 from baton.domain.times import from_ms, seconds, to_ms
+from baton.domain.tracker.page_changes import MAX_REPORTS
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.store import Store
@@ -48,8 +49,15 @@ def save(store: Store, row: PageSync, *extras: Write, **changes: Any) -> PageSyn
     return after
 
 
-def report(store: Store, task_id: str = "task_1", key: str = "edit-1", forget_at: Any = None) -> None:
-    store.commit(WORKSPACE, MakePageDue(task_id, LATER), SaveResponse(replace(REPORT, key=key), {}, forget_at))
+def report(
+    store: Store,
+    task_id: str = "task_1",
+    key: str = "edit-1",
+    forget_at: Any = None,
+    reports: frozenset[str] = frozenset(),
+) -> None:
+    due = MakePageDue(task_id, LATER, reports)
+    store.commit(WORKSPACE, due, SaveResponse(replace(REPORT, key=key), {}, forget_at))
 
 
 def put_back(store: Store, task: Task, row: PageSync, at: Any = LATER) -> None:
@@ -57,6 +65,37 @@ def put_back(store: Store, task: Task, row: PageSync, at: Any = LATER) -> None:
     after = row.put_back(then(task, title="y").task, at)
     assert after is not None
     save(store, after)
+
+
+# Reports of who changed what
+
+
+def test_reports_are_kept_until_they_are_handled(store: Store) -> None:
+    _, row = opened(store)
+    for number in (1, 2):
+        report(store, key=f"edit-{number}", reports=frozenset({f"u1 status event{number}"}))
+    found = store.tracker.page_sync(WORKSPACE, "task_1")
+    assert found is not None
+    assert found == replace(
+        row, looks=2, due_at=LATER, version=3, reports=frozenset({"u1 status event1", "u1 status event2"})
+    )
+    after = save(store, found.without_reports(frozenset({"u1 status event1"})))
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == after
+    assert after.reports == frozenset({"u1 status event2"})
+    cleared = save(store, after.without_reports(after.reports))
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == cleared
+
+
+def test_a_page_without_room_refuses_reports_and_is_due_without_them(store: Store) -> None:
+    _, row = opened(store)
+    kept = frozenset(f"u1 status event{number}" for number in range(MAX_REPORTS))
+    save(store, replace(row, reports=kept))
+    with pytest.raises(NoRoom):
+        report(store, reports=frozenset({"u2 status event"}))
+    report(store)
+    found = store.tracker.page_sync(WORKSPACE, "task_1")
+    assert found is not None
+    assert (found.looks, found.due_at, found.reports) == (1, LATER, kept)
 
 
 # Rows

@@ -73,7 +73,9 @@ class Editor:
         sim.tracker.edited(page, by, word)
         if self._address and self._draw(4):
             event: dict[str, Any] = {
-                "authors": [{"type": "bot" if by == BOT else "person"}],
+                "type": "page.properties_updated",
+                "authors": [{"id": by, "type": "bot" if by == BOT else "person"}],
+                "data": {"updated_properties": ["status"]},
                 "entity": {"type": "page", "id": page.id},
             }
             sim.spawn("webhook", lambda: self._deliver(event), sim.now_ms + self._draw(60_000))

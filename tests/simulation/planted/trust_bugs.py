@@ -362,6 +362,7 @@ GUARDS = (
     bug("held tasks hide other work", do.value("questions/handoff_rules:is_held_back", "False", "unmet"),
         test=f"{_RULES}::test_a_hundred_held_tasks_hide_no_other_work_and_cost_a_poll_no_reading"),
 )  # fmt: skip
+_CLOSINGS = "tests/unit/tracker/test_back_channel.py"
 _ENDED = f"{_ATTACKS}/test_ended_approvals.py"
 ENDED = (
     bug("an ended approval still counts", do.value("access/person:Person.stands", "True"), habits=_TRUST,
@@ -392,6 +393,18 @@ ENDED = (
     bug("a vote after the end of the earlier one isn't stored",
         do.value("questions/answer_question:answer_question.attempt", "seen.decisions", "gone", "is_open"),
         test=f"{_ENDED}::test_vote_after_the_end_of_the_earlier_vote_counts_immediately"),
+    bug("an edit of a page takes its closing over",
+        do.call("tracker/page_delivery:PageSender._has_set_status", "status_author",
+                "page_changes.StatusAuthor.LAST_EDITOR"),
+        test=f"{_CLOSINGS}::test_an_edit_of_a_closed_page_doesnt_take_the_closing_over"),
+    bug("a closing that is found before its report ends the task",
+        do.value("tracker/page_delivery:PageSender._has_set_status", "True", "is_installed"),
+        test=f"{_CLOSINGS}::test_a_closing_that_is_found_before_its_report_waits_for_it"),
+    bug("an earlier status of the last editor stays a report",
+        do.value("page_sync:PageSync.without_reports", "replace(self)", "reports"),
+        test=f"{_CLOSINGS}::test_an_earlier_status_of_the_last_editor_is_no_closing_of_theirs"),
+    bug("so many reports name somebody", do.value("page_changes:status_author", "True", "MAX_REPORTS"),
+        test=f"{_CLOSINGS}::test_more_reports_than_are_kept_name_nobody_and_are_all_taken"),
     bug("the end spares people of the tracker", do.drop_operand("access/person_rights:still_may", "stands"),
         test=f"{_ENDED}::test_person_of_the_tracker_starts_anew_with_a_higher_right"),
 )  # fmt: skip

@@ -20,12 +20,14 @@ from baton.domain.errors import (
 from baton.domain.task_state import State
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Flag
+from baton.domain.tracker.page_changes import MAX_REPORTS
 from baton.domain.tracker.page_sync import Sync
 from baton.ports.writes import Save
 from baton.services.access.change_settings import change_settings
 from baton.services.claims.complete_task import CompletedWork, complete_task
 from baton.services.tasks.approve_task import approve_task
 from baton.services.tasks.end_task import cancel_task
+from baton.services.tracker import reconcile_tracker
 from baton.services.tracker.open_webhook import open_webhook, remove_webhook, webhook_of
 from baton.services.tracker.receive_webhook import Received, receive_webhook
 from notion_webhook.delivery import NotionEvent
@@ -491,3 +493,134 @@ def test_person_of_the_tracker_ends_what_their_right_allows(
         if state is State.NEEDS
         else []
     )
+
+
+# Who set the status: a page tells only who edited it last
+
+
+READER, LEAD = "reader", "approver"
+
+
+def people(world: NotionWorld) -> tuple[str, str]:
+    """A person of the tracker who may end nothing, and one who may."""
+    reader, lead = world.notion.add_user(name="Rea"), world.notion.add_user(name="Lea")
+    change_settings(world.deps, human(), {"tracker": {"rights": {reader: READER, lead: LEAD}}})
+    return reader, lead
+
+
+def closings(world: NotionWorld, task_id: str) -> tuple[State, bool]:
+    """The task's state, and whether an alert says that its page was closed by a bot or an unknown person."""
+    task = world.task(task_id)
+    return task.state, Flag.CLOSED_BY_BOT in task.flags
+
+
+@pytest.mark.parametrize("who", ["reader", "bot"])
+@pytest.mark.parametrize("then", [{"title": "Tidied"}, {"priority": "🟢 Low"}, {"text": "Tidied"}])
+def test_an_edit_of_a_closed_page_doesnt_take_the_closing_over(
+    world: NotionWorld, hook: Hook, who: str, then: dict[str, str]
+) -> None:
+    task_id = world.needing()
+    reader, lead = people(world)
+    world.clock.advance(60)
+    closer = reader if who == "reader" else world.notion.add_user(kind="bot", name="Automation")
+    page_id = world.page(task_id).id
+    world.notion.edit(page_id, by=closer, status="Done")
+    edit_otherwise(world, page_id, lead, then)
+    world.sync()
+    world.minutes(1)
+    assert closings(world, task_id) == (State.NEEDS, False)  # a report may be under way
+    assert "reported yet who set the status" in world.row(task_id).message
+    world.minutes(15)
+    assert closings(world, task_id) == (State.NEEDS, True)
+    for status in ("In progress", "Done"):  # what the alert asks for
+        world.clock.advance(60)
+        world.notion.edit(page_id, by=lead, status=status)
+        world.sync()
+    assert ended_by(world, task_id) == ("resolved", "human", f"notion:{lead}")
+
+
+def edit_otherwise(world: NotionWorld, page_id: str, by: str, then: dict[str, str]) -> None:
+    if "text" in then:
+        world.notion.write(page_id, then["text"], by=by)
+    else:
+        world.notion.edit(page_id, by=by, **then)
+
+
+def test_an_earlier_status_of_the_last_editor_is_no_closing_of_theirs(world: NotionWorld, hook: Hook) -> None:
+    """Baton has seen the earlier one, and the report of the later one is lost."""
+    task_id = world.needing()
+    reader, lead = people(world)
+    page_id = world.page(task_id).id
+    world.clock.advance(60)
+    world.notion.edit(page_id, by=lead, status="In progress")
+    world.sync()
+    world.notion.auto_deliver = False
+    world.notion.edit(page_id, by=reader, status="Done")
+    world.notion.auto_deliver = True
+    world.notion.edit(page_id, by=lead, title="Tidied")
+    world.sync()
+    world.minutes(15)
+    assert closings(world, task_id) == (State.NEEDS, True)
+
+
+def test_a_closing_that_two_people_may_have_set_ends_nothing(world: NotionWorld, hook: Hook) -> None:
+    task_id = world.needing()
+    reader, lead = people(world)
+    page_id = world.page(task_id).id
+    world.clock.advance(60)
+    for by, status in ((reader, "Done"), (lead, "In progress"), (reader, "Done")):
+        world.notion.edit(page_id, by=by, status=status)
+    world.notion.edit(page_id, by=lead, title="Tidied")
+    world.sync()
+    world.minutes(15)
+    assert closings(world, task_id) == (State.NEEDS, True)
+
+
+def test_a_closing_that_is_found_before_its_report_waits_for_it(world: NotionWorld, hook: Hook) -> None:
+    task_id = world.needing()
+    _, lead = people(world)
+    page_id = world.page(task_id).id
+    say(world, task_id, title="Tidied")  # verifies the webhook
+    world.notion.auto_deliver = False
+    world.clock.advance(60)
+    world.notion.edit(page_id, by=lead, status="Done")
+    seen = world.deps.trackers.of(WORKSPACE, world.tracker_settings, 10.0).look(page_id)
+    assert reconcile_tracker.report(world.deps, WORKSPACE, seen, task_id)
+    world.sync()
+    assert closings(world, task_id) == (State.NEEDS, False)
+    assert deliver(world, hook, world.notion.events[-1]) is Received.REPORTED
+    world.sync()
+    assert ended_by(world, task_id) == ("resolved", "human", f"notion:{lead}")
+
+
+def test_without_a_webhook_the_last_editor_counts(world: NotionWorld) -> None:
+    """Nothing else is known there: docs/security.md states it."""
+    task_id = world.needing()
+    _, lead = people(world)
+    say_as(world, task_id, lead)
+    world.minutes(12)
+    assert ended_by(world, task_id) == ("resolved", "human", f"notion:{lead}")
+
+
+def say_as(world: NotionWorld, task_id: str, by: str) -> None:
+    world.clock.advance(60)
+    world.notion.edit(world.page(task_id).id, by=by, status="Done")
+    world.sync()
+
+
+def test_more_reports_than_are_kept_name_nobody_and_are_all_taken(world: NotionWorld, hook: Hook) -> None:
+    task_id = world.needing()
+    reader, lead = people(world)
+    page_id = world.page(task_id).id
+    world.clock.advance(60)
+    world.notion.edit(page_id, by=lead, status="In progress")
+    for number in range(MAX_REPORTS):
+        world.notion.edit(page_id, by=lead, title=f"Title {number}")
+    world.notion.edit(page_id, by=reader, status="Done")
+    world.notion.edit(page_id, by=lead, title="Tidied")
+    assert {*hook.received[-MAX_REPORTS:]} == {Received.REPORTED}
+    assert len(world.row(task_id).reports) == MAX_REPORTS
+    world.sync()
+    world.minutes(15)
+    assert closings(world, task_id) == (State.NEEDS, True)
+    assert world.row(task_id).reports == frozenset()

@@ -6,7 +6,7 @@ import operator
 import re
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -138,6 +138,9 @@ class _Parser:
         if head == "begins_with":
             _, path, value, _ = (self.tokens.pop(0) for _ in range(4))
             return lambda item, names, values: _begins(_find(path, item, names), values[value])
+        if head == "size":
+            _, path, _ = (self.tokens.pop(0) for _ in range(3))
+            head = f"size {path}"
         return _comparison(head, self.tokens.pop(0), self.tokens.pop(0))
 
 
@@ -149,13 +152,23 @@ def _comparison(left: str, op: str, right: str) -> Any:
     compare = _COMPARISONS[op]
 
     def compared(item: Item | None, names: Names, values: Item) -> bool:
-        a, b = (values[each] if each[0] == ":" else _find(each, item, names) for each in (left, right))
+        a, b = (_value(each, item, names, values) for each in (left, right))
         if a is None or b is None:
             return op == "<>"
         (kind, first), (other, second) = _plain(a), _plain(b)
         return compare(first, second) if kind == other else op == "<>"
 
     return compared
+
+
+def _value(operand: str, item: Item | None, names: Names, values: Item) -> Wire | None:
+    if operand[0] == ":":
+        return cast(Wire, values[operand])
+    found = _find(operand.removeprefix("size "), item, names)
+    if found is None or not operand.startswith("size "):
+        return found
+    ((_, inner),) = found.items()
+    return {"N": str(len(inner))}
 
 
 @cache

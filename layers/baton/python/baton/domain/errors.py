@@ -773,6 +773,11 @@ class PageHeld(Refused):
     text = "The tracker's page is another task's."
 
 
+class NoRoom(Refused):
+    code = "no_room"
+    text = "The tracker's page has as many reports as are kept."
+
+
 class ModelTrouble(BatonError):
     code = "model_trouble"
 

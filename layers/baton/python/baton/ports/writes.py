@@ -147,10 +147,13 @@ class EndReview:
 
 @dataclass(frozen=True, slots=True)
 class MakePageDue:
-    """Makes a task's page due for a look, as somebody has changed it. Never refused, also while a sender holds it."""
+    """Makes a task's page due for a look, as somebody has changed it. Not refused while a sender holds it.
+    ``reports``: what the tracker says about the change (``page_changes.reports_of``). With some of them it raises
+    ``NoRoom`` if the page has ``MAX_REPORTS`` already."""
 
     task_id: str
     at: datetime
+    reports: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,19 @@ FIXED = frozenset(
         *("pk", "sk", "queue_pk", "queue_sk", "wake_pk", "wake_sk", "ttl", "void", "written_by"),
         *("requires", "source_agent", "accepts", "produces", "max_concurrent", "active", "workflow_id"),
         *("version", "state", "seq", "claim", "hard_deadline_ms", "events", "fresh", "told", "counted", "free"),
-        *("task", "retry_id", "next_id", "wanted", "looks", "due_ms", "stamp", "data", "revoked_at", "revoked_by"),
+        *(
+            "task",
+            "retry_id",
+            "next_id",
+            "wanted",
+            "looks",
+            "reports",
+            "due_ms",
+            "stamp",
+            "data",
+            "revoked_at",
+            "revoked_by",
+        ),
     }
 )
 # Made by updates, mostly of counts, and so without a number: no step may be for one of these.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 from baton.adapters.notion import texts
 from baton.adapters.notion.database_schema import TYPES, DatabaseSchema, Lack, Property, dashed
@@ -77,15 +78,29 @@ def page_ref(page: dict[str, Any]) -> PageRef:
 
 def status_of(page: dict[str, Any], settings: TrackerSettings) -> str | None:
     """Returns the status. The property's type is the page's, which may have been moved to another database."""
-    for kind, content in _named(page, settings.properties["status"]):
-        if kind in TYPES["status"]:
-            return one_line(plain(str((content or {}).get("name") or ""))) or None
-    return None
+    found = _status(page, settings)
+    content = found.get(str(found.get("type"))) or {}
+    return one_line(plain(str(content.get("name") or ""))) or None
+
+
+def _status_column(page: dict[str, Any], settings: TrackerSettings) -> str:
+    """Returns the property's id as webhooks name it. Notion encodes it for URLs."""
+    return unquote(str(_status(page, settings).get("id", ""))).replace(" ", "")
+
+
+def _status(page: dict[str, Any], settings: TrackerSettings) -> dict[str, Any]:
+    """Returns the status as a property of the page; an empty one if there is none."""
+    named = _named(page, settings.properties["status"])
+    return next((each for each in named if each.get("type") in TYPES["status"]), {})
 
 
 def task_id_of(page: dict[str, Any], settings: TrackerSettings) -> str:
     return next(
-        (texts.read(content) for kind, content in _named(page, settings.properties["task_id"]) if kind == "rich_text"),
+        (
+            texts.read(each.get("rich_text"))
+            for each in _named(page, settings.properties["task_id"])
+            if each.get("type") == "rich_text"
+        ),
         "",
     )
 
@@ -110,11 +125,12 @@ def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> page_chang
         edited_by=editor,
         by_us=editor == us,
         task_id=task_id_of(page, settings).strip() or None,
+        status_column=_status_column(page, settings),
     )
 
 
-def _named(page: dict[str, Any], name: str) -> list[tuple[str, Any]]:
-    """Returns type and value of the properties with this name, the exact spelling first."""
+def _named(page: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Returns the properties with this name, the exact spelling first."""
     properties = page.get("properties") or {}
     names = sorted((n for n in properties if folded(n) == folded(name)), key=lambda n: n != name)
-    return [(str(properties[n].get("type", "")), properties[n].get(str(properties[n].get("type", "")))) for n in names]
+    return [properties[n] for n in names]

@@ -110,7 +110,10 @@ _SYSTEM_ALERTS: dict[Flag, tuple[Severity, str]] = {
     Flag.DEADLINE_PASSED: (Severity.CRITICAL, "The task's deadline passed before it was done."),
     Flag.ATTEMPTS_EXHAUSTED: (Severity.CRITICAL, "All attempts are used up; a human has to say how the task goes on."),
     Flag.RELEASED_TOO_OFTEN: (Severity.WARNING, "The task was given back again and again without any progress."),
-    Flag.CLOSED_BY_BOT: (Severity.WARNING, "A bot closed the task's page in the tracker; the task itself goes on."),
+    Flag.CLOSED_BY_BOT: (
+        Severity.WARNING,
+        "A bot, or an unknown person, closed the task's page in the tracker; the task itself goes on.",
+    ),
     Flag.WAITING: (Severity.WARNING, "The task has waited too long for what others are to bring it."),
     Flag.APPROVAL_OVERDUE: (Severity.WARNING, "The handoff waits for the people who have to approve it."),
     Flag.CALLBACK_MISSED: (Severity.WARNING, "The callback that the task waited for never came; it goes on without."),

@@ -65,6 +65,10 @@ class TrackerSettings:
         return self.rights.get(_plain_id(user_id), USUAL_TRACKER_RIGHT)
 
     @property
+    def rights_differ(self) -> bool:
+        return any(right != USUAL_TRACKER_RIGHT for right in self.rights.values())
+
+    @property
     def database_id(self) -> str:
         """32 hexadecimal digits."""
         return id_in(self.database) or ""

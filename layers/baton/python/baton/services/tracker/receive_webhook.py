@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -38,6 +38,7 @@ class ReportedChange:
     sent_at: datetime
     is_by_person: bool
     page_id: str | None  # None for anything but a page
+    reports: frozenset[str] = frozenset()  # ``page_changes.reports_of``
 
 
 class WebhookDelivery(Protocol):
@@ -119,7 +120,12 @@ def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
     if task_id is None:
         return Received.UNKNOWN_PAGE
     idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")
-    if not idempotency.apply_once(deps, idempotency_key, [MakePageDue(task_id, now)]):
+    due = MakePageDue(task_id, now, change.reports)
+    try:
+        is_new = idempotency.apply_once(deps, idempotency_key, [due])
+    except errors.NoRoom:  # so many name nobody, and one more says nothing new
+        is_new = idempotency.apply_once(deps, idempotency_key, [replace(due, reports=frozenset())])
+    if not is_new:
         return Received.REPEATED
     deps.tracker_queue.notify(workspace, task_id)
     return Received.REPORTED

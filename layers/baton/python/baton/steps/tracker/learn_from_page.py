@@ -42,8 +42,9 @@ def end_task(
         _note(deps, task, seen, by, {"refused_in_tracker": seen.status, "right": refusal.fields["right"]})
 
 
-def flag_closed_by_bot(deps: Deps, task: Task, news: page_changes.ClosedPage | page_changes.PageChange) -> None:
-    """A bot's closing frees the direction, but doesn't end the task (docs/spec/lifecycle.md §1)."""
+def flag_closed_unknown(deps: Deps, task: Task, news: page_changes.ClosedPage | page_changes.PageChange) -> None:
+    """A closing by a bot, or by nobody knows whom, frees the direction, but doesn't end the task
+    (docs/spec/lifecycle.md §1)."""
     if not isinstance(news, page_changes.ClosedPage) or Flag.CLOSED_BY_BOT in task.flags:
         return
     command = commands.FlagClosedByBot(by=system(task.workspace, SYNC_TRACKER))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from baton.domain import errors, times
 from baton.domain.access.principal import is_tracker_human
@@ -30,7 +31,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.tracker import Tracker, WrittenPage
 from baton.ports.writes import Insert, Save
 from baton.steps.retrying import retry_on_conflict
-from baton.steps.tracker.learn_from_page import end_task, flag_closed_by_bot, free_direction, note_reopening
+from baton.steps.tracker.learn_from_page import end_task, flag_closed_unknown, free_direction, note_reopening
 
 DOUBT_SECONDS = 900
 MAX_CANDIDATES = 100
@@ -62,6 +63,7 @@ class PageSender:
     has_page: bool = field(init=False)  # its page is saved as this task's
     is_in_trash: bool = field(init=False, default=False)
     doubt: str = field(init=False, default="")  # why the meaning of the page's status can't be known
+    doubt_until: datetime | None = field(init=False, default=None)  # when it can be; None if only people can help
     last: trail.Event | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -83,7 +85,7 @@ class PageSender:
         return page_fields_of(self.task, self.details.body, self.deps.task_url(self.task.id))
 
     def run(self) -> PageResult:
-        looked = self.row.looks
+        looked, handled = self.row.looks, self.row.reports
         if self.row.page is None and not self.row.is_first:
             self._keep_found_page()
         if self.row.page is None and self.row.made_not_before(now := self.deps.clock.now()) > now:
@@ -101,7 +103,8 @@ class PageSender:
         is_open = not task.is_ended and self.settings.meaning(made.status) is None
 
         def sent(held: PageSync) -> PageSync:
-            return (held.reopened() if is_open else held).sent(task, looked, made.status, now, note=note)
+            known = (held.reopened() if is_open else held).without_reports(handled)
+            return known.sent(task, looked, made.status, now, note=note)
 
         self.let_go(sent)
         return PageResult(made.page, Sync.OK, note, made.is_denied)
@@ -154,9 +157,10 @@ class PageSender:
 
     def _put_off_in_doubt(self, page: PageRef) -> PageResult:
         """Puts the page off: the closing's author can't be known, and the page is left alone until it can."""
-        until, doubt = self.deps.clock.now() + times.seconds(DOUBT_SECONDS), self.doubt
-        self.let_go(lambda held: held.put_off(until, Sync.DENIED, doubt))
-        return PageResult(page, Sync.DENIED, doubt)
+        until, doubt = self.doubt_until or self.deps.clock.now() + times.seconds(DOUBT_SECONDS), self.doubt
+        status = Sync.PENDING if self.doubt_until else Sync.DENIED
+        self.let_go(lambda held: held.put_off(until, status, doubt))
+        return PageResult(page, status, doubt)
 
     def _keep_found_page(self) -> None:
         """Saves the page that an earlier sender made, if there is one. Saved before any other request: it may be
@@ -211,8 +215,15 @@ class PageSender:
             if isinstance(news, page_changes.ClosedPage):
                 free_direction(self.deps, self.task, seen)
             return
-        if not editor.is_person:
-            flag_closed_by_bot(self.deps, self.task, news)
+        if isinstance(news, page_changes.ClosedPage) and editor.is_person and not self._has_set_status(seen):
+            until = seen.edited_at + times.seconds(page_changes.REPORT_SECONDS)
+            if self.deps.clock.now() < until:
+                self.doubt_until = until
+                self.doubt = f"{self.deps.trackers.name} hasn't reported yet who set the status."
+                return
+            flag_closed_unknown(self.deps, self.task, news)
+        elif not editor.is_person:
+            flag_closed_unknown(self.deps, self.task, news)
         elif isinstance(news, page_changes.ClosedPage):
             end_task(self.deps, self.task, news, seen, editor)
         else:
@@ -223,6 +234,15 @@ class PageSender:
         # What was learned has changed the task, and its page synchronisation with it.
         self.details = self.deps.store.tasks.read(self.workspace, self.task.id, with_body=True)
         self._take_over(self.details.page_sync)
+
+    def _has_set_status(self, seen: page_changes.PageSnapshot) -> bool:
+        """True if the page's last editor set its status, as far as that can be known. Without any report the last
+        editor counts, unless one had to come: a webhook works, and some people of the tracker may not end tasks."""
+        author = page_changes.status_author(self.row, seen)
+        if author is not page_changes.StatusAuthor.UNREPORTED or not self.settings.rights_differ:
+            return author is not page_changes.StatusAuthor.UNKNOWN
+        webhook = self.deps.store.tracker.webhook(self.workspace)
+        return webhook is None or not webhook.is_installed or webhook.verified_at is None
 
     def _was_ended_there(self) -> bool:
         """True if a person ended the task on this page: the status that they set stays. A task that was cancelled along

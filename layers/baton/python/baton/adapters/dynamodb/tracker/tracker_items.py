@@ -23,6 +23,7 @@ def page_sync_item(page_sync: PageSync) -> Item:
         **values,
         **keys.task_item(page_sync.workspace, page_sync.task_id, keys.MIRROR)._asdict(),
         **dict.fromkeys(("workspace", "task_id", "page", "look_at")),
+        "reports": set(page_sync.reports) or None,
         "page_id": page_sync.page and page_sync.page.id,
         "url": page_sync.page and page_sync.page.url,
         **keys.place(keys.QUEUE_INDEX, keys.page_sync_index_key(page_sync)),

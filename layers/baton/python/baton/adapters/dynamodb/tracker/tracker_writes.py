@@ -6,14 +6,19 @@ from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.puts import update
 from baton.domain import errors, times
+from baton.domain.tracker.page_changes import MAX_REPORTS
 from baton.ports.writes import MakePageDue
 
 
 def page_due(workspace: str, due: MakePageDue) -> ItemWrite:
     """Makes the page due for a look now, also while another process synchronises it: saving then finds another version,
-    and that process reads again. Without a condition, so that a report isn't refused for a sender."""
+    and that process reads again. Its only condition is room for the reports."""
     key, queue = keys.task_item(workspace, due.task_id, keys.MIRROR), keys.page_sync_queue(workspace)
     sets = "SET #due_ms = :due, #queue_pk = :pk, #queue_sk = :sk ADD #version :one, #looks :one"
     place = {":pk": queue, ":sk": keys.due_sort_key(due.at, due.task_id)}
     values = {":due": times.to_ms(due.at), **place, ":one": 1}
-    return update(key, sets, None, values, lambda: errors.Conflict("mirror"))
+    if not due.reports:
+        return update(key, sets, None, values, lambda: errors.Conflict("mirror"))
+    has_room = "attribute_not_exists(#reports) OR size(#reports) < :most"
+    values |= {":reports": set(due.reports), ":most": MAX_REPORTS}
+    return update(key, f"{sets}, #reports :reports", has_room, values, errors.NoRoom)
