@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.access.principal import PrincipalKind
 from baton.domain.bell.listener import topic_of
 from baton.domain.bell.ring import FIRST_RUNG
+from baton.domain.errors import NotAsked
 from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.tasks.calls import HumanCall, WorkerCall
 from baton.domain.times import rfc3339
@@ -178,13 +179,20 @@ class BellDays(CalmDays):
         sim = self._sim
         self._answer()
         for task in list(sim.deps.store.queues.needs(WORKSPACE, 200, None).items):
-            if self._mishaps and self._draw(8) == 7:
+            if self._mishaps and self._draw(8) == 7 and self._defer(task.id):
                 self._mishaps -= 1
-                until = sim.clock.now() + timedelta(seconds=600 + self._draw(7_200))
-                defer_task(sim.deps, HumanCall(human(), task.id), until)
             else:
                 self._approve(task.id)
         self._let_all_through()
+
+    def _defer(self, task_id: str) -> bool:
+        """False for guarded work that only others may defer."""
+        until = self._sim.clock.now() + timedelta(seconds=600 + self._draw(7_200))
+        try:
+            defer_task(self._sim.deps, HumanCall(human(), task_id), until)
+        except NotAsked:
+            return False
+        return True
 
     def _baton(self) -> None:
         """Notices, sweeps, rings; until nothing is left for now."""
