@@ -49,7 +49,7 @@ USING = (
         habits=_ASKING),
     bug("an approval is used twice", do.never("questions/question:Question.used", "used_at"), habits=_ASKING),
     bug("another agent uses an approval", do.never("questions/question:Question.used", "another agent asked"),
-        habits=_ASKING),
+        test="tests/unit/questions/test_question.py::test_an_approval_is_used_once_for_what_was_approved"),
     bug("an approval is used after its end", do.never("questions/question:Question.used", "until"), habits=_ASKING),
     bug("a revoked approval is still one",
         do.drop_argument("questions/question:Question.revoked", "_next", "outcome"), habits=_ASKING),
