@@ -108,17 +108,16 @@ class Pages:
         self._must(is_shown or is_theirs, "{}: its page says {} by {}", about, word, by)
 
     def _is_heard(self, page: Page, head: Item, about: str) -> None:
-        """A person's closing ends the task, unless a bot has set the same before: a page doesn't tell who set its
-        status, so that Baton takes it for the bot's still, if it has seen no other status in between. So it does for a
-        page that was closed before its import, if that was cut short before it ended the task: its repeat does."""
+        """A person's closing ends the task, unless others have edited the page too: Baton may know only that one of
+        them set its status, and an alert says so. A page that was closed before its import ends its task by the repeat
+        of an import that was cut short."""
         _, by, word = page.edits[-1]
         row = self._row(page.task_id)
         looks_as_imported = page.is_imported and row.get("is_settled") and row.get("page_status") == word
         is_closed = by not in (US, BOT) and word in CLOSING
-        looks_like_the_bots = "closed_by_bot" in head.get("flags", ()) and (BOT, word) in [
-            edit[1:] for edit in page.edits
-        ]
-        is_heard = head["state"] in ENDED or looks_like_the_bots or looks_as_imported
+        others = {who for _, who, _ in page.edits} - {US, by}
+        is_in_doubt = "closed_by_bot" in head.get("flags", ()) and bool(others)
+        is_heard = head["state"] in ENDED or is_in_doubt or looks_as_imported
         self._must(not is_closed or is_heard, "{}: {} has set it to {}, and it goes on", about, by, word)
 
     def _tells_its_end(self, page: Page, head: Item, about: str) -> None:
