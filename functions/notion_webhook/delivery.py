@@ -35,7 +35,12 @@ class NotionEvent:
             is_by_person=self._is_by_person(),
             page_id=self._page_id(),
             reports=page_changes.reports_of(self._text("id"), self._author_ids(), self._columns()),
+            names_columns=self._names_columns,
         )
+
+    @property
+    def _names_columns(self) -> bool:
+        return self.content.get("type") == "page.properties_updated"
 
     def _author_ids(self) -> list[str]:
         ids = [author.get("id") for author in self._authors()]
@@ -43,7 +48,7 @@ class NotionEvent:
 
     def _columns(self) -> list[str]:
         """Returns the ids of the changed properties. Events of other types name none."""
-        if self.content.get("type") != "page.properties_updated":
+        if not self._names_columns:
             return []
         data = self.content.get("data")
         listed = data.get("updated_properties") if isinstance(data, dict) else None

@@ -19,7 +19,7 @@ from baton.domain.tracker.page_changes import MAX_REPORTS
 from baton.domain.tracker.page_sync import MAX_MESSAGE, PageLink, PageSync, Sync
 from baton.domain.tracker.tracker_circuit import TrackerCircuit
 from baton.ports.store import Store
-from baton.ports.writes import Insert, MakePageDue, Save, SaveResponse, Write
+from baton.ports.writes import Insert, KeepReports, MakePageDue, Save, SaveResponse, Write
 from support.clock import NOON
 from support.fakes.fake_dynamo import refusal
 from support.fakes.fake_dynamo.sizes import item_bytes as size
@@ -96,6 +96,18 @@ def test_a_page_without_room_refuses_reports_and_is_due_without_them(store: Stor
     found = store.tracker.page_sync(WORKSPACE, "task_1")
     assert found is not None
     assert (found.looks, found.due_at, found.reports) == (1, LATER, kept)
+
+
+def test_reports_of_bots_are_kept_without_a_look(store: Store) -> None:
+    _, row = opened(store)
+    kept = KeepReports("task_1", frozenset({"bot status event"}))
+    store.commit(WORKSPACE, kept, SaveResponse(REPORT, {}, None))
+    assert store.tracker.page_sync(WORKSPACE, "task_1") == replace(row, version=2, reports=kept.reports)
+    save(store, replace(row, version=2, reports=frozenset(f"u1 status event{each}" for each in range(MAX_REPORTS))))
+    for task_id in ("task_1", "task_2"):  # the one has no room, the other no page
+        other = replace(kept, task_id=task_id, reports=frozenset({"bot status other"}))
+        with pytest.raises(NoRoom):
+            store.commit(WORKSPACE, other, SaveResponse(replace(REPORT, key=task_id), {}, None))
 
 
 # Rows

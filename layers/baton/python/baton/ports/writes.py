@@ -157,6 +157,15 @@ class MakePageDue:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepReports:
+    """Keeps what the tracker says about a change that is no reason for a look. Raises ``NoRoom`` for a page that has
+    ``MAX_REPORTS`` already, or isn't there."""
+
+    task_id: str
+    reports: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class AddUsage:
     """Adds usage to a task and to its workflow, for a run that can count no more. Never refused."""
 
@@ -187,6 +196,7 @@ WriteBeside = (
     | EndReview
     | CloseEscalation
     | MakePageDue
+    | KeepReports
     | AddUsage
     | FinishJob
 )

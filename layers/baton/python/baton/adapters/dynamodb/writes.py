@@ -20,7 +20,7 @@ from baton.adapters.dynamodb.runs.run_writes import usage_writes
 from baton.adapters.dynamodb.stored_types import STORED, StoredType
 from baton.adapters.dynamodb.tasks.change_writes import change_writes
 from baton.adapters.dynamodb.tasks.requirements import required
-from baton.adapters.dynamodb.tracker.tracker_writes import page_due
+from baton.adapters.dynamodb.tracker.tracker_writes import keep_reports, page_due
 from baton.domain import errors
 from baton.domain.tasks.change import Change
 from baton.ports.writes import (
@@ -30,6 +30,7 @@ from baton.ports.writes import (
     EndReview,
     FinishJob,
     Insert,
+    KeepReports,
     MakePageDue,
     OpenEscalation,
     OpenReview,
@@ -121,6 +122,7 @@ ITEMS_OF: Mapping[type, Callable[[str, Any], list[ItemWrite]]] = {
     EndReview: lambda _, write: [end_review(write)],
     CloseEscalation: lambda workspace, write: [close_escalation(workspace, write)],
     MakePageDue: lambda workspace, write: [page_due(workspace, write)],
+    KeepReports: lambda workspace, write: [keep_reports(workspace, write)],
     AddUsage: usage_writes,
     FinishJob: lambda *_: [],
 }

@@ -126,6 +126,7 @@ def seen(page: dict[str, Any], settings: TrackerSettings, us: str) -> page_chang
         by_us=editor == us,
         task_id=task_id_of(page, settings).strip() or None,
         status_column=_status_column(page, settings),
+        our_id=us,
     )
 
 

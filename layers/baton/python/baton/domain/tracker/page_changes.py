@@ -42,6 +42,7 @@ class PageSnapshot:
     by_us: bool  # the last editor is Baton's own connection
     task_id: str | None = None  # the task that a property of the page names
     status_column: str = ""  # the tracker's id of the column with the status
+    our_id: str = ""  # the tracker's id of Baton's own connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,11 @@ def reports_of(event_id: str, authors: Iterable[str], columns: Iterable[str]) ->
     empty for a change of something else. Of too many only so many are kept that they name nobody."""
     names = tuple(columns) or ("",)
     pairs = ((author, column) for author in authors for column in names)
-    return frozenset(f"{_plain(author)} {column} {event_id}" for author, column in islice(pairs, MAX_REPORTS))
+    return frozenset(f"{plain_id(author)} {column} {event_id}" for author, column in islice(pairs, MAX_REPORTS))
+
+
+def is_by(reports: Iterable[str], user_id: str) -> bool:
+    return all(each.split(" ", 1)[0] == plain_id(user_id) for each in reports)
 
 
 def status_author(page_sync: PageSync, seen: PageSnapshot) -> StatusAuthor:
@@ -89,11 +94,12 @@ def status_author(page_sync: PageSync, seen: PageSnapshot) -> StatusAuthor:
     if not reports:
         return StatusAuthor.UNREPORTED
     named = {author for author, column, *_ in reports if column in {seen.status_column, ANY_COLUMN}}
+    named -= {plain_id(seen.our_id)}
     is_whole = len(reports) < MAX_REPORTS
-    return StatusAuthor.LAST_EDITOR if is_whole and named == {_plain(seen.edited_by)} else StatusAuthor.UNKNOWN
+    return StatusAuthor.LAST_EDITOR if is_whole and named == {plain_id(seen.edited_by)} else StatusAuthor.UNKNOWN
 
 
-def _plain(user_id: str) -> str:
+def plain_id(user_id: str) -> str:
     return user_id.lower().replace("-", "").replace(" ", "")
 
 

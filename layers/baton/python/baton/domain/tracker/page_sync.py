@@ -60,6 +60,7 @@ class PageSync:
     looks: int = 0  # reports that somebody changed the page
     looked: int = 0  # the reports among them that were handled
     reports: frozenset[str] = frozenset()  # their authors and columns, without those that were handled
+    our_id: str = ""  # the tracker's id of Baton's own connection, once a look has shown it
     page: PageRef | None = None
     page_status: str | None = None  # the page's status when it was last written or read
     shown_state: str | None = None  # the task's state when the page was last written
@@ -152,9 +153,9 @@ class PageSync:
             happened_by=self.happened_by if self.sender is None else self.held_until,
         )
 
-    def without_reports(self, handled: frozenset[str]) -> PageSync:
+    def without_reports(self, handled: frozenset[str], our_id: str = "") -> PageSync:
         """Returns the synchronisation after a look. ``handled``: the ``reports`` that were known before it."""
-        return replace(self, reports=self.reports - handled)
+        return replace(self, reports=self.reports - handled, our_id=our_id or self.our_id)
 
     def sent(self, task: Task, looked: int, page_status: str | None, now: datetime, *, note: str) -> PageSync:
         """Returns the synchronisation after a successful write. ``note``: what the page had to be written without."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -11,9 +12,10 @@ from baton.domain import errors
 from baton.domain.access.principal import SYNC_TRACKER, system
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.ids import is_slug
+from baton.domain.tracker.page_changes import is_by
 from baton.domain.tracker.webhook import MAX_TOKEN, Webhook, is_fresh
 from baton.ports.deps import Deps
-from baton.ports.writes import MakePageDue, Save
+from baton.ports.writes import KeepReports, MakePageDue, Save
 from baton.steps import idempotency
 from baton.steps.retrying import retry_on_conflict
 
@@ -39,6 +41,7 @@ class ReportedChange:
     is_by_person: bool
     page_id: str | None  # None for anything but a page
     reports: frozenset[str] = frozenset()  # ``page_changes.reports_of``
+    names_columns: bool = False
 
 
 class WebhookDelivery(Protocol):
@@ -112,14 +115,15 @@ def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
     now = deps.clock.now()
     if not is_fresh(change.sent_at, now):
         return Received.TOO_OLD
-    if not change.is_by_person:
-        return Received.NOT_A_PERSON
     if change.page_id is None:
-        return Received.NOT_A_PAGE
-    task_id = deps.store.tracker.page_holders(workspace, [change.page_id]).get(change.page_id)
+        return Received.NOT_A_PAGE if change.is_by_person else Received.NOT_A_PERSON
+    if not change.is_by_person:
+        _keep_reports(deps, workspace, change.page_id, change)
+        return Received.NOT_A_PERSON
+    task_id = _task_of(deps, workspace, change.page_id)
     if task_id is None:
         return Received.UNKNOWN_PAGE
-    idempotency_key = IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")
+    idempotency_key = _key(workspace, change)
     due = MakePageDue(task_id, now, change.reports)
     try:
         is_new = idempotency.apply_once(deps, idempotency_key, [due])
@@ -129,3 +133,24 @@ def _report(deps: Deps, workspace: str, change: ReportedChange) -> Received:
         return Received.REPEATED
     deps.tracker_queue.notify(workspace, task_id)
     return Received.REPORTED
+
+
+def _task_of(deps: Deps, workspace: str, page_id: str) -> str | None:
+    return deps.store.tracker.page_holders(workspace, [page_id]).get(page_id)
+
+
+def _keep_reports(deps: Deps, workspace: str, page_id: str, change: ReportedChange) -> None:
+    """Keeps a bot's change of columns, so that it isn't taken for a person's who edits the page next. Our own changes
+    come back, too: they aren't kept once a look has shown who we are."""
+    if not change.names_columns:
+        return
+    task_id = _task_of(deps, workspace, page_id)
+    row = deps.store.tracker.page_sync(workspace, task_id) if task_id else None
+    if row is None or is_by(change.reports, row.our_id):
+        return
+    with suppress(errors.NoRoom):
+        idempotency.apply_once(deps, _key(workspace, change), [KeepReports(row.task_id, change.reports)])
+
+
+def _key(workspace: str, change: ReportedChange) -> IdempotencyKey:
+    return IdempotencyKey(system(workspace, SYNC_TRACKER), "deliveries", change.event_id, "")

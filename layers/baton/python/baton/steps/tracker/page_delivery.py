@@ -62,6 +62,7 @@ class PageSender:
     row: PageSync = field(init=False)  # as we know it; others' changes are found when it is saved
     has_page: bool = field(init=False)  # its page is saved as this task's
     is_in_trash: bool = field(init=False, default=False)
+    our_id: str = field(init=False, default="")  # as the last look had it
     doubt: str = field(init=False, default="")  # why the meaning of the page's status can't be known
     doubt_until: datetime | None = field(init=False, default=None)  # when it can be; None if only people can help
     last: trail.Event | None = field(init=False, default=None)
@@ -103,7 +104,7 @@ class PageSender:
         is_open = not task.is_ended and self.settings.meaning(made.status) is None
 
         def sent(held: PageSync) -> PageSync:
-            known = (held.reopened() if is_open else held).without_reports(handled)
+            known = (held.reopened() if is_open else held).without_reports(handled, self.our_id)
             return known.sent(task, looked, made.status, now, note=note)
 
         self.let_go(sent)
@@ -183,7 +184,7 @@ class PageSender:
         if not self.row.needs_a_look(self.task, self.settings):
             return WrittenPage(page, self.row.page_status)
         seen = self.tracker.look(page.id)
-        self.is_in_trash = seen.in_trash
+        self.is_in_trash, self.our_id = seen.in_trash, seen.our_id
         if not seen.by_us:
             self._learn_from(seen)
         if seen.in_trash and not self.task.is_ended:
@@ -215,14 +216,12 @@ class PageSender:
             if isinstance(news, page_changes.ClosedPage):
                 free_direction(self.deps, self.task, seen)
             return
-        if isinstance(news, page_changes.ClosedPage) and editor.is_person and not self._has_set_status(seen):
-            until = seen.edited_at + times.seconds(page_changes.REPORT_SECONDS)
-            if self.deps.clock.now() < until:
-                self.doubt_until = until
-                self.doubt = f"{self.deps.trackers.name} hasn't reported yet who set the status."
-                return
-            flag_closed_unknown(self.deps, self.task, news)
-        elif not editor.is_person:
+        has_set_status = not isinstance(news, page_changes.ClosedPage) or self._has_set_status(seen)
+        if editor.is_person and has_set_status is None:
+            self.doubt_until = seen.edited_at + times.seconds(page_changes.REPORT_SECONDS)
+            self.doubt = f"{self.deps.trackers.name} may still report who set the status."
+            return
+        if not editor.is_person or not has_set_status:
             flag_closed_unknown(self.deps, self.task, news)
         elif isinstance(news, page_changes.ClosedPage):
             end_task(self.deps, self.task, news, seen, editor)
@@ -235,14 +234,24 @@ class PageSender:
         self.details = self.deps.store.tasks.read(self.workspace, self.task.id, with_body=True)
         self._take_over(self.details.page_sync)
 
-    def _has_set_status(self, seen: page_changes.PageSnapshot) -> bool:
-        """True if the page's last editor set its status, as far as that can be known. Without any report the last
-        editor counts, unless one had to come: a webhook works, and some people of the tracker may not end tasks."""
-        author = page_changes.status_author(self.row, seen)
-        if author is not page_changes.StatusAuthor.UNREPORTED or not self.settings.rights_differ:
-            return author is not page_changes.StatusAuthor.UNKNOWN
+    def _has_set_status(self, seen: page_changes.PageSnapshot) -> bool | None:
+        """Returns whether the page's last editor set its status, as far as the tracker's reports tell; None while they
+        may still be under way. Where some people may not end tasks, all reports are awaited, and one is needed. Without
+        a webhook there are none, and the last editor counts."""
+        author, is_strict = page_changes.status_author(self.row, seen), self.settings.rights_differ
+        is_named = author is page_changes.StatusAuthor.LAST_EDITOR
+        if author is page_changes.StatusAuthor.UNREPORTED:
+            if not self._has_webhook():
+                return True
+            is_named = not is_strict
+        elif is_named and not is_strict:
+            return True
+        until = seen.edited_at + times.seconds(page_changes.REPORT_SECONDS)
+        return None if self.deps.clock.now() < until else is_named
+
+    def _has_webhook(self) -> bool:
         webhook = self.deps.store.tracker.webhook(self.workspace)
-        return webhook is None or not webhook.is_installed or webhook.verified_at is None
+        return webhook is not None and webhook.is_installed and webhook.verified_at is not None
 
     def _was_ended_there(self) -> bool:
         """True if a person ended the task on this page: the status that they set stays. A task that was cancelled along

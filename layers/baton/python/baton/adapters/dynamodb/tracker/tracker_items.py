@@ -18,7 +18,7 @@ _CIRCUIT_TIMES = {"open_until": "closed_until_ms", "reconciled_at": "reconciled_
 
 
 def page_sync_item(page_sync: PageSync) -> Item:
-    values = _written(page_sync, _SYNC_TIMES, "is_settled", "message", "unclear")
+    values = _written(page_sync, _SYNC_TIMES, "is_settled", "message", "unclear", "our_id")
     return {
         **values,
         **keys.task_item(page_sync.workspace, page_sync.task_id, keys.MIRROR)._asdict(),

@@ -1,4 +1,4 @@
-"""The write that makes a task's page due."""
+"""The writes that others make to a page's synchronisation: it is due, or the tracker has reported something."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from baton.adapters.dynamodb.item_writes import ItemWrite
 from baton.adapters.dynamodb.puts import update
 from baton.domain import errors, times
 from baton.domain.tracker.page_changes import MAX_REPORTS
-from baton.ports.writes import MakePageDue
+from baton.ports.writes import KeepReports, MakePageDue
+
+_HAS_ROOM = "attribute_not_exists(#reports) OR size(#reports) < :most"
 
 
 def page_due(workspace: str, due: MakePageDue) -> ItemWrite:
@@ -19,6 +21,13 @@ def page_due(workspace: str, due: MakePageDue) -> ItemWrite:
     values = {":due": times.to_ms(due.at), **place, ":one": 1}
     if not due.reports:
         return update(key, sets, None, values, lambda: errors.Conflict("mirror"))
-    has_room = "attribute_not_exists(#reports) OR size(#reports) < :most"
     values |= {":reports": set(due.reports), ":most": MAX_REPORTS}
-    return update(key, f"{sets}, #reports :reports", has_room, values, errors.NoRoom)
+    return update(key, f"{sets}, #reports :reports", _HAS_ROOM, values, errors.NoRoom)
+
+
+def keep_reports(workspace: str, kept: KeepReports) -> ItemWrite:
+    """Raises the version, so that a sender who read the page before reads it again."""
+    key = keys.task_item(workspace, kept.task_id, keys.MIRROR)
+    values = {":one": 1, ":reports": set(kept.reports), ":most": MAX_REPORTS}
+    condition = f"attribute_exists(#version) AND ({_HAS_ROOM})"
+    return update(key, "ADD #version :one, #reports :reports", condition, values, errors.NoRoom)
