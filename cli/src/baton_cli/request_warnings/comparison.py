@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from baton_cli.request_warnings.amounts import amount_of, amounts_in, is_amount, is_beyond, unit_of, words_of
@@ -21,14 +21,23 @@ _WORDS = re.compile(r"[0-9A-Za-z_\u0080-\U0010ffff]+")
 _LETTERS, _DIGITS = re.compile(r"[A-Za-z\u0080-\U0010ffff]+"), re.compile(r"[0-9]+")
 
 
+Row = dict[str, Scalar]
+
+
 class Flat:
-    """The values of a request by their field, and the words and fields by which it is compared."""
+    """The values of a request by their field, the elements of its lists, and the words and fields by which it is
+    compared."""
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.size = len(leaves)
         self.fields: dict[str, list[Leaf]] = {}
+        self.rows: dict[str, dict[str, Row]] = {}  # list → place of its element → values
         for each in leaves[:MOST_VALUES]:
             self.fields.setdefault(each.field, []).append(each)
+            name, is_listed, rest = each.field.rpartition("[]")
+            if is_listed:
+                at = each.at.removesuffix(rest)
+                self.rows.setdefault(name, {}).setdefault(at, {})[rest] = each.value
         self.tokens = {f"{name}=" for name in self.fields}
         self.amounts = set[float]()
         for each in leaves[:MOST_VALUES]:
@@ -69,6 +78,13 @@ def peers_of(now: Flat, earlier: Sequence[Flat]) -> Peers:
 
 def differences(now: Flat, peers: Sequence[Flat]) -> Iterator[tuple[Finding, bool]]:
     """Yields each difference from the most similar request, and whether it is a warning: unlike every peer."""
+    found = list(_of_fields(now, peers))
+    yield from found
+    warned = {each.at for each, is_warning in found if is_warning}
+    yield from ((each, True) for each in _of_rows(now, peers) if each.at not in warned)
+
+
+def _of_fields(now: Flat, peers: Sequence[Flat]) -> Iterator[tuple[Finding, bool]]:
     is_many = len(peers) >= FIXED_VALUE
     for added in _added(now, peers):
         yield added, is_many
@@ -190,6 +206,54 @@ def _of_list(field: str, found: Sequence[Leaf], had: Sequence[Sequence[Scalar]])
     for value in dict.fromkeys(map(written, had[0])):
         if value not in mine:
             yield Finding("removed", field, "", short(value)), is_fixed
+
+
+def _of_rows(now: Flat, peers: Sequence[Flat]) -> Iterator[Finding]:
+    """Compares the elements of lists, if they are objects, as wholes: the values beside a known one, an element that is
+    there more often, and a longer list."""
+    for name, rows in now.rows.items():
+        had = [list(each.rows[name].values()) for each in peers if name in each.rows]
+        before = [row for each in had for row in each]
+        if not before or all(len(each) == 1 for each in [*rows.values(), *before]):
+            continue
+        lengths, most = [len(each) for each in had], max(max(_counted(each).values()) for each in had)
+        if max(len(rows), *lengths) > 1:
+            for at, row in rows.items():
+                yield from _beside(at, row, before)
+        places = dict(zip(map(_content, reversed(rows.values())), reversed(rows), strict=True))
+        for content, times in _counted(rows.values()).items():
+            if times > most:
+                yield Finding("amount", places[content], f"{times} times", f"at most {most}")
+        if is_beyond(len(rows), lengths):
+            yield Finding("amount", name, f"{len(rows)} elements", _range(lengths))
+
+
+def _beside(at: str, row: Row, before: Sequence[Row]) -> Iterator[Finding]:
+    """Yields a value that no earlier element had beside another value of this one: an amount beyond a recipient's."""
+    found = dict[str, Finding]()
+    for name, known in row.items():
+        same = [] if amount_of(known) is not None else [each for each in before if each.get(name) == known]
+        for other, value in row.items():
+            had = [each[other] for each in same if other in each]
+            if (
+                other == name
+                or not had
+                or len(had) < len(same)
+                or any(_SPACE.search(str(each)) for each in (value, *had))
+            ):
+                continue
+            if kind := _oddity(value, had, FIXED_VALUE):
+                was = _range(had) if kind == "amount" else short(had[0])
+                found.setdefault(other, Finding(kind, f"{at}{other}", short(value), was))
+    yield from found.values()
+
+
+def _counted(rows: Iterable[Row]) -> Counter[str]:
+    return Counter(map(_content, rows))
+
+
+def _content(row: Row) -> str:
+    return "\n".join(sorted(f"{name}={written(value)}" for name, value in row.items()))
 
 
 def _mismatches(now: Flat, peers: Sequence[Flat]) -> Iterator[tuple[Finding, bool]]:

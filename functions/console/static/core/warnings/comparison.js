@@ -1,28 +1,36 @@
 /** A request compared with earlier approved ones of the same pair. */
-import { amountOf, amountsIn, amountsOf, isAmount, isBeyond, mostOf, range, unitOf, wordsOf } from "./amounts.js";
+import { amountOf, amountsIn, amountsOf, isAmount, isBeyond, mostOf, range, wordsOf } from "./amounts.js";
 import { finding, short } from "./places.js";
+import { FIXED_VALUE, FIXED_WORD, oddity, rowsOf } from "./rows.js";
 
 /** @typedef {import("./places.js").Finding} Finding */
 /** @typedef {import("./places.js").Leaf} Leaf */
 /** @typedef {import("./places.js").Scalar} Scalar */
 /** The values of a request by their field, and the words and fields by which it is compared.
- * @typedef {{size: number, fields: Map<string, Leaf[]>, tokens: Set<string>, amounts: Set<number>}} Flat */
+ * @typedef {{size: number, fields: Map<string, Leaf[]>, tokens: Set<string>, amounts: Set<number>,
+ *   rows: Map<string, Map<string, import("./rows.js").Row>>}} Flat */
 /** A difference, and whether it is a warning: unlike every peer. @typedef {[Finding, boolean]} Difference */
 
 export const MOST_VALUES = 5_000;
 /** Below this similarity an earlier request isn't compared; peers are nearly as similar as the most similar one. */
 const [LEAST_ALIKE, PEER_SHARE] = [0.3, 0.75];
-const [FIXED_VALUE, FIXED_WORD] = [2, 3];
 const WORD = /[0-9A-Za-z_\u0080-\u{10ffff}]+/gu;
 
 /** @param {Leaf[]} leaves @returns {Flat} */
 export function flatOf(leaves) {
   /** @type {Flat} */
-  const flat = { size: leaves.length, fields: new Map(), tokens: new Set(), amounts: new Set() };
+  const flat = { size: leaves.length, fields: new Map(), tokens: new Set(), amounts: new Set(), rows: new Map() };
   for (const leaf of leaves.slice(0, MOST_VALUES)) {
     const known = flat.fields.get(leaf.field);
     if (known) known.push(leaf);
     else flat.fields.set(leaf.field, [leaf]);
+    const end = leaf.field.lastIndexOf("[]");
+    if (end >= 0) {
+      const [name, rest] = [leaf.field.slice(0, end), leaf.field.slice(end + 2)];
+      const at = leaf.at.slice(0, leaf.at.length - rest.length);
+      const rows = flat.rows.get(name) ?? new Map();
+      flat.rows.set(name, rows.set(at, (rows.get(at) ?? new Map()).set(rest, leaf.value)));
+    }
     flat.tokens.add(`${leaf.field}=`);
     if (typeof leaf.value === "string") {
       for (const word of leaf.value.match(WORD) ?? []) flat.tokens.add(word.toLowerCase());
@@ -67,7 +75,10 @@ export function differences(now, peers) {
     return /** @type {Difference} */ ([finding("removed", first?.at ?? "", "", short(first?.value)), isUsual]);
   });
   const added = addedTo(now, peers).map((each) => /** @type {Difference} */ ([each, isMany]));
-  return [...added, ...changed, ...gone, ...mismatches(now, peers)];
+  const found = [...added, ...changed, ...gone, ...mismatches(now, peers)];
+  const warned = new Set(found.map(([{ at }, isWarning]) => isWarning && at));
+  const ofRows = rowsOf(now.rows, peers.map(({ rows }) => rows)).filter(({ at }) => !warned.has(at));
+  return [...found, ...ofRows.map((each) => /** @type {Difference} */ ([each, true]))];
 }
 
 /** @param {Flat} now @param {Flat[]} peers */
@@ -100,26 +111,6 @@ function changeOf({ at, value }, had) {
   const kind = oddity(value, had, FIXED_VALUE);
   return [[finding(kind || "value", at, short(value), kind === "amount" ? range(had) : short(last)), kind !== ""]];
 }
-
-/** @param {Scalar} value @param {Scalar[]} had @param {number} fixed */
-function oddity(value, had, fixed) {
-  if (had.includes(value)) return "";
-  const amount = amountOf(value);
-  const amounts = amountsOf(had);
-  const isNumeric = amounts.length === had.length;
-  if (amount !== null && isNumeric) {
-    const isFixed = had.length >= fixed && new Set(amounts).size === 1;
-    if (isFixed || isBeyond(amount, amounts)) return "amount";
-    const units = new Set(had.map(unitOf));
-    return had.length >= fixed && units.size === 1 && !units.has(unitOf(value)) ? "value" : "";
-  }
-  if ((amount === null && isNumeric) || (had.length >= fixed && new Set(had.map(String)).size === 1)) return "value";
-  const shapes = new Set(had.map(shape));
-  return had.length >= FIXED_WORD && shapes.size === 1 && !shapes.has(shape(value)) ? "value" : "";
-}
-
-/** @param {Scalar} value */
-const shape = (value) => String(value).replace(/[A-Za-z\u0080-\u{10ffff}]+/gu, "a").replace(/[0-9]+/g, "9");
 
 /** @param {string} at @param {string} text @param {string[]} had @returns {Difference[]} */
 function changedWords(at, text, had) {
