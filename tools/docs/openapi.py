@@ -40,7 +40,7 @@ count of the caller's requests. An agent that is switched off (`active: false`) 
 MEANINGS = {
     200: "Done",
     201: "Created",
-    202: "Taken: no body",
+    202: "Taken",
     204: "Done, or nothing to claim: no body",
     303: "For a browser, which wants `text/html` and shows no token: the page of the console that shows it",
     304: "What the caller has still holds: no body",

@@ -45,8 +45,9 @@ def create_token(deps: Deps, call: routing.Call[NewTokenRequest, None]) -> answe
 
     A token that makes somebody an administrator, or an administrator for longer, waits for a second administrator if
     the workspace has two or more: 202 with the pending change. The same holds for a token in the name of
-    another person, who has had a token before or counts for an approval rule. Once it is approved, repeat the request
-    with its id as `change_id` and a new Idempotency-Key.
+    another person, who has had a token before or counts for an approval rule, and for every token of a caller whose
+    own token somebody has asked to revoke. Once it is approved, repeat the request with its id as `change_id` and a new
+    Idempotency-Key.
     """
     body = call.body
     request = TokenRequest(**body.model_dump())

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
+from api.access.change_views import ChangeView, done_or_pending
 from api.tracker import requests, views
 from baton.domain import times
 from baton.domain.access.rights import Deed
@@ -116,7 +117,7 @@ def open_a_webhook(deps: Deps, call: routing.Call[models.NoFields, None]) -> ans
     """Open an address for Notion's webhook, for ten minutes.
 
     The address is shown once, so this takes no Idempotency-Key: repeated, it opens another one, and the one before is
-    unknown from then on.
+    unknown from then on. If `tracker.rights` gives some people a lower right, everybody gets the alert `rules_changed`.
     """
     return answers.created(views.opened_webhook(deps, *open_webhook(deps, call.by)))
 
@@ -125,12 +126,20 @@ def open_a_webhook(deps: Deps, call: routing.Call[models.NoFields, None]) -> ans
     "/tracker/webhook", answers={200: views.WebhookView}, only=routing.human(Deed.LOOK_AT_WEBHOOK), refusals=(404,)
 )
 def get_webhook(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
-    """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
-    return answers.ok(views.webhook_view(webhook_of(deps, call.by), deps.clock.now()))
+    """The progress of the webhook's installation, and for administrators the `verification_token` that Notion needs."""
+    return answers.ok(views.webhook_view(webhook_of(deps, call.by), call.by, deps.clock.now()))
 
 
-@routes.delete("/tracker/webhook", answers={204: None}, only=routing.human(Deed.REMOVE_WEBHOOK), refusals=(404,))
+@routes.delete(
+    "/tracker/webhook",
+    answers={202: ChangeView, 204: None},
+    only=routing.human(Deed.REMOVE_WEBHOOK),
+    refusals=(404,),
+)
 def delete_webhook(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
-    """Take the webhook down: its address is unknown from the next delivery on."""
-    remove_webhook(deps, call.by)
-    return answers.nothing()
+    """Take the webhook down: its address is unknown from the next delivery on.
+
+    If `tracker.rights` gives some people a lower right, and the webhook has had a signed delivery, the removal waits
+    for a second administrator: 202 with the pending change. The same holds while the tracker is off.
+    """
+    return done_or_pending(deps, lambda: remove_webhook(deps, call.by), lambda _: answers.nothing())

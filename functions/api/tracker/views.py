@@ -10,6 +10,8 @@ from typing import Any, Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 from baton.domain import times
+from baton.domain.access.principal import Principal
+from baton.domain.access.rights import Deed
 from baton.domain.tracker.page_sync import PageSync
 from baton.domain.tracker.webhook import HANDSHAKE, Webhook
 from baton.ports.deps import Deps
@@ -151,7 +153,8 @@ class OpenedWebhook(TypedDict):
 
 
 class WebhookView(TypedDict):
-    """``verification_token``: to be pasted into Notion; shown from the handshake to the first signed delivery."""
+    """``verification_token``: to be pasted into Notion; shown to administrators from the handshake to the first signed
+    delivery. Its holder can sign deliveries."""
 
     state: WebhookState
     opened_at: str
@@ -207,12 +210,12 @@ def opened_webhook(deps: Deps, webhook: Webhook, address: str) -> OpenedWebhook:
 _WEBHOOK = ViewShape(WebhookView, Webhook, "state expires_at verification_token")
 
 
-def webhook_view(webhook: Webhook, now: datetime) -> WebhookView:
+def webhook_view(webhook: Webhook, by: Principal, now: datetime) -> WebhookView:
     return _WEBHOOK(
         webhook,
         state=_state(webhook, now),
         expires_at=times.rfc3339(webhook.opened_at + HANDSHAKE),
-        verification_token=None if webhook.verified_at else webhook.token,
+        verification_token=webhook.token if by.may_do(Deed.OPEN_WEBHOOK) and not webhook.verified_at else None,
     )
 
 

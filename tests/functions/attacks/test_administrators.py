@@ -110,11 +110,92 @@ def test_nobody_decides_on_the_revocation_of_their_own_token(staff: Staff) -> No
     assert refused(staff.ask("root", "GET", "/agents"), "token_refused")
 
 
-def test_administrator_whose_revocation_waits_makes_themselves_no_further_token_alone(staff: Staff) -> None:
-    assert staff.ask("vera", "DELETE", f"/tokens/{staff.ids['root']}").status == 202
-    further = token_for(staff, "root", "administrator")
+FURTHER: list[dict[str, Any]] = [
+    *({"kind": "human", "subject": "root", "right": str(right)} for right in Right),
+    {"kind": "human", "subject": "made-up", "right": "reader"},
+    {"kind": "service", "subject": "ci"},
+    {"kind": "service", "subject": "ci", "scopes": ["act_as"]},
+    {"kind": "agent", "subject": "scout"},
+]
+
+
+@pytest.mark.parametrize("request_body", FURTHER, ids=lambda each: "-".join(map(str, each.values())))
+@pytest.mark.parametrize("in_session", [False, True])
+def test_administrator_whose_revocation_waits_makes_no_further_token_alone(
+    staff: Staff, request_body: dict[str, Any], in_session: bool
+) -> None:
+    """They would act with it after the revocation, also by an agent or a service."""
+    asker = staff.session("root") if in_session and request_body["kind"] != "human" else "root"
+    revoked = revocation(staff)
+    staff.world.clock.advance(1)
+    further = staff.ask(asker, "POST", "/tokens", request_body)
     assert (further.status, "token" in further.json) == (202, False)
+    assert approve(staff, "third", further.json).json["state"] == "approved"
+    body = {**request_body, "change_id": further.json["id"]}
+    if request_body["kind"] != "agent":
+        assert staff.ask(asker, "POST", "/tokens", {**body, "subject": "other"}).code == "invalid_input"
+    made = staff.ask(asker, "POST", "/tokens", body)
+    assert made.status == 201, "the other administrator knows of the revocation"
+    assert staff.ask(asker, "POST", "/tokens", body).code == "change_over"
+    assert approve(staff, "third", revoked).json["state"] == "applied"
+    assert refused(staff.ask(asker, "GET", "/tasks"), "token_refused")
+
+
+def test_lower_token_of_an_administrator_whose_revocation_waits_makes_none(staff: Staff) -> None:
+    higher = staff.ids["root"]
+    staff.hire("root", Right.APPROVER)
+    assert staff.ask("vera", "DELETE", f"/tokens/{higher}").status == 202
+    assert refused(staff.ask("root", "POST", "/tokens", {"kind": "agent", "subject": "scout"}))
+
+
+def test_approval_of_a_token_from_before_the_revocation_was_asked_for_is_not_used(staff: Staff) -> None:
+    """Its approver didn't know of the revocation."""
+    body = {"kind": "human", "subject": "vera", "right": "approver"}
+    asked = staff.ask("root", "POST", "/tokens", body).json
+    assert approve(staff, "vera", asked).json["state"] == "approved"
+    change = revocation(staff)
+    used = staff.ask("root", "POST", "/tokens", {**body, "change_id": asked["id"]})
+    assert used.code == "change_overtaken"
+    assert staff.ask("vera", "POST", f"/workspace/changes/{change['id']}/withdraw", {}).status == 200
+    assert staff.ask("root", "POST", "/tokens", {**body, "change_id": asked["id"]}).status == 201
+
+
+@pytest.mark.parametrize("end", ["refuse", "withdraw", "expire"])
+def test_tokens_are_made_again_after_a_revocation_that_was_not_applied(staff: Staff, end: str) -> None:
+    change = revocation(staff)
+    if end == "expire":
+        staff.world.clock.advance(7 * 24 * 3600)
+    else:
+        name = {"refuse": "third", "withdraw": "vera"}[end]
+        assert staff.ask(name, "POST", f"/workspace/changes/{change['id']}/{end}", {}).status == 200
     assert token_for(staff, "root", "approver").status == 201
+    assert staff.ask("root", "POST", "/tokens", {"kind": "service", "subject": "ci"}).status == 201
+
+
+def test_the_approval_of_a_services_token_is_used_once_after_the_revocation_was_withdrawn(staff: Staff) -> None:
+    change = revocation(staff)
+    body = {"kind": "service", "subject": "ci"}
+    asked = staff.ask("root", "POST", "/tokens", body).json
+    assert approve(staff, "third", asked).json["state"] == "approved"
+    assert staff.ask("vera", "POST", f"/workspace/changes/{change['id']}/withdraw", {}).status == 200
+    assert staff.ask("root", "POST", "/tokens", {**body, "change_id": asked["id"]}).status == 201
+    assert staff.ask("root", "POST", "/tokens", {**body, "change_id": asked["id"]}).code == "change_over"
+
+
+def test_the_revocation_of_one_administrator_holds_up_no_token_of_another(staff: Staff) -> None:
+    revocation(staff)
+    assert staff.ask("third", "POST", "/tokens", {"kind": "human", "subject": "vera", "right": "reader"}).status == 202
+    for name in ("vera", "third"):
+        assert staff.ask(name, "POST", "/tokens", {"kind": "service", "subject": "ci"}).status == 201
+
+
+def test_sign_in_code_from_before_a_revocation_ends_with_the_token(staff: Staff) -> None:
+    revoked = revocation(staff)
+    code = staff.ask("root", "POST", "/session-codes", {}).json["code"]
+    name = staff.session("root")
+    assert approve(staff, "third", revoked).json["state"] == "applied"
+    assert staff.gateway.send(None, "POST", "/sessions/redeem", {"code": code}).status >= 400
+    assert refused(staff.ask(name, "GET", "/tasks"), "token_refused")
 
 
 def test_the_end_of_its_askers_approvals_stops_no_revocation(staff: Staff) -> None:

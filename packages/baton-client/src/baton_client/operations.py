@@ -1197,13 +1197,14 @@ def put_tracker_token(
     return Request("PUT", "/tracker/token", body)
 
 
-def delete_webhook() -> Request[None]:
+def delete_webhook() -> Request[t.ChangeView | None]:
     """Take the webhook down: its address is unknown from the next delivery on."""
     return Request("DELETE", "/tracker/webhook")
 
 
 def get_webhook() -> Request[t.WebhookView]:
-    """The progress of the webhook's installation, and the `verification_token` that Notion needs."""
+    """The progress of the webhook's installation, and for administrators the `verification_token` that Notion
+    needs."""
     return Request("GET", "/tracker/webhook")
 
 

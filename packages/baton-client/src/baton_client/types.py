@@ -1798,7 +1798,7 @@ class WebhookHealth(TypedDict):
 
 
 class WebhookView(TypedDict):
-    """`verification_token`: to be pasted into Notion; shown from the handshake to the first signed delivery."""
+    """`verification_token`: to be pasted into Notion; shown to administrators from the handshake to the first signed delivery. Its holder can sign deliveries."""
 
     state: Literal["none", "open", "expired", "installed", "verified"]
     opened_at: str

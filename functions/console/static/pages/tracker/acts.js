@@ -6,6 +6,7 @@ import { lookAgain, useLive } from "../../core/live.js";
 import { toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
 import { Ago, Facts, Id, Left, Said, Trouble } from "../../ui/parts.js";
+import { WAITS } from "../settings/fields.js";
 
 /** @typedef {import("api").ImportedView} Imported */
 /** @typedef {{isBusy: boolean, found: Imported | null, trouble: unknown}} State */
@@ -134,9 +135,9 @@ function takeDown(show) {
     confirm: "Take it down",
     danger: true,
     run: async () => {
-      await change("DELETE", "/tracker/webhook");
+      const answer = await change("DELETE", "/tracker/webhook");
       show(null);
-      toast("The webhook is gone");
+      toast(answer ? WAITS : "The webhook is gone");
       lookAgain();
     },
   });

@@ -37,6 +37,12 @@ def binds_otherwise(before: Settings, after: Settings) -> bool:
     return _bindings(before) != _bindings(after)
 
 
+def needs_reports(tracker: TrackerSettings | None) -> bool:
+    """True if the webhook's signed reports keep people of the tracker from ending tasks. The rights of a tracker that
+    is off may come back."""
+    return tracker is None or tracker.rights_differ
+
+
 def raised_in_tracker(before: TrackerSettings | None, after: TrackerSettings | None) -> frozenset[str]:
     """Returns the tracker's ids of people who get a higher right than they had."""
     if before is None:

@@ -23,6 +23,7 @@ from baton.steps.access.second_administrator import must_rest_on, must_still_adm
 from baton.steps.access.token_changes import people_without, revocation_of
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_reason
 from baton.steps.retrying import retry_on_conflict
+from baton.steps.tracker.save_webhook import apply_removal
 
 
 def approve_change(deps: Deps, by: Principal, change_id: str, digest: str) -> WorkspaceChange:
@@ -54,6 +55,8 @@ def approve_change(deps: Deps, by: Principal, change_id: str, digest: str) -> Wo
             _change_settings(deps, settings, decided, people)
         elif change.subject is ChangeSubject.AGENTS:
             apply_edit(deps, decided, people)
+        elif change.subject is ChangeSubject.TRACKER:
+            apply_removal(deps, decided, people)
         else:
             _revoke(deps, decided, people, now)
         return decided

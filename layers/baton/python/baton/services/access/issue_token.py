@@ -12,7 +12,7 @@ from baton.domain.access.person import People
 from baton.domain.access.principal import ACT_AS, CONVERSE, OWN_PARTS, SCOPES, Principal, PrincipalKind, usual_right
 from baton.domain.access.rights import Deed, Right, may
 from baton.domain.access.token import Token, digest, spell
-from baton.domain.access.workspace_change import ChangeSubject, Difference, WorkspaceChange
+from baton.domain.access.workspace_change import ChangeState, ChangeSubject, Difference, WorkspaceChange
 from baton.domain.alerts.alert import Alert
 from baton.domain.alerts.workspace_alerts import NEW_APPROVER, workspace_alert
 from baton.domain.idempotency import IdempotencyKey
@@ -46,12 +46,12 @@ def issue_token(
 
     Raises:
         InvalidInput, RightNeeded, TokenNeeded.
-        ChangePending: the token is an administrator's in another name, for longer, or of the caller while the
-            revocation of their token waits; or its name is another person's: one that has had a token, or counts for an
-            approval rule. It waits for another administrator. The asker repeats the approved request with its
-            ``change_id``.
+        ChangePending: the token is an administrator's in another name, or for longer; its name is another person's: one
+            that has had a token, or counts for an approval rule; or the revocation of a token of the caller waits. It
+            waits for another administrator. The asker repeats the approved request with its ``change_id``.
         ChangeOver, NotAsked: ``change_id`` is no approval of this request.
-        ChangeOvertaken: its asker or approver has left since.
+        ChangeOvertaken: its asker or approver has left since, or somebody has asked for a revocation of the asker's
+            token.
         SecretAlreadyShown: for a repeat with the same key.
     """
     by.must_have(Deed.ISSUE_AGENT_TOKEN if request.kind is PrincipalKind.AGENT else Deed.ISSUE_TOKEN)
@@ -74,19 +74,22 @@ def _record(
     deps: Deps, by: Principal, request: TokenRequest, token: Token, idempotency_key: IdempotencyKey | None
 ) -> Recorded:
     change = new_change(deps, by, Difference(ChangeSubject.TOKENS, (token.principal.key,), None, granted(token)))
-    if request.kind is not PrincipalKind.HUMAN:
+    now, revocations = token.created_at, _revocations(deps, by, token.created_at)
+    if not (token.is_of_a_person or revocations or request.change_id):
         return Recorded((_with_id(change, token),))
-    now, people = token.created_at, deps.store.tokens.people(by.workspace)
-    before, after = people.named(token.subject), people_with(people, token, now)
+    people = deps.store.tokens.people(by.workspace)
+    after = people_with(people, token, now) if token.is_of_a_person else people.checked_again()
     if request.change_id is not None:
         must_still_administer(deps, by)
         approved = deps.store.changes.change(by.workspace, request.change_id)
         used = approved.used(by, change, now)
         must_rest_on(people, approved, now)
+        if any(approved.decided_at is None or each.at >= approved.decided_at for each in revocations):
+            raise errors.ChangeOvertaken(approved.id, "the right of its asker")
         used = _with_id(used, token)
         return Recorded((used,), _alerts(deps, by, used, people, token), after)
-    extends = after.named(token.subject).administers_until(now) > before.administers_until(now)
-    if people.administrators(now) and (extends or _stands_in(deps, by, token) or _stays(deps, by, token)):
+    extends = after.named(token.subject).administers_until(now) > people.named(token.subject).administers_until(now)
+    if people.administrators(now) and (revocations or extends or _stands_in(deps, by, token)):
         recorded = loosened(deps, by, Loosening(change, people, after, idempotency_key))
         return replace(recorded, changes=tuple(_with_id(each, token) for each in recorded.changes))
     change = _with_id(change, token)
@@ -116,11 +119,11 @@ def _stands_in(deps: Deps, by: Principal, token: Token) -> bool:
     return counts or deps.store.tokens.has_been_issued(by.workspace, token.subject)
 
 
-def _stays(deps: Deps, by: Principal, token: Token) -> bool:
-    """True for an administrator's own token while the revocation of another one waits: they would go on with it."""
-    if token.right is not Right.ADMINISTRATOR or token.subject != by.id:
-        return False
-    return any(each.is_revocation and by.key in each.names for each in deps.store.changes.waiting(by.workspace))
+def _revocations(deps: Deps, by: Principal, now: datetime) -> list[WorkspaceChange]:
+    """Returns the pending revocations of the caller's tokens. The caller would act after them with any token that they
+    make meanwhile, also by an agent or a service."""
+    waiting = (each for each in deps.store.changes.waiting(by.workspace) if each.state_at(now) is ChangeState.PENDING)
+    return [each for each in waiting if each.is_revocation and by.key in each.names]
 
 
 def _with_id(change: WorkspaceChange, token: Token) -> WorkspaceChange:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from baton.domain import errors, times
+from baton.domain import errors
+from baton.domain.access.loosening import needs_reports
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
-from baton.domain.access.workspace_change import ChangeSubject, Difference
+from baton.domain.access.workspace_change import WorkspaceChange
+from baton.domain.alerts.alert import Alert
+from baton.domain.alerts.workspace_alerts import RULES_CHANGED, workspace_alert
 from baton.domain.tracker.webhook import Webhook, opened
+from baton.ports.access import Recorded
 from baton.ports.deps import Deps
-from baton.ports.writes import Save
-from baton.steps.access.record_change import new_change
+from baton.steps.access.second_administrator import Loosening, loosened
 from baton.steps.retrying import retry_on_conflict
+from baton.steps.tracker.save_webhook import save_webhook, webhook_change
 
 
 def open_webhook(deps: Deps, by: Principal) -> tuple[Webhook, str]:
     """Returns the webhook and the secret of its address, which is never shown again. For ten minutes the tracker may
-    shake hands at that address; opening again makes a new one. Raises ``NoTracker`` and ``WebhookInstalled``."""
+    shake hands at that address; opening again makes a new one. An alert reports it if rights depend on the webhook's
+    reports: the caller could sign them. Raises ``NoTracker`` and ``WebhookInstalled``."""
     by.must_have(Deed.OPEN_WEBHOOK)
-    if deps.store.settings.of(by.workspace).tracker is None:
+    tracker = deps.store.settings.of(by.workspace).tracker
+    if tracker is None:
         raise errors.NoTracker
 
     def attempt() -> tuple[Webhook, str]:
         secret, before = deps.ids.secret(), deps.store.tracker.webhook(by.workspace)
         webhook = opened(before, by.workspace, secret, by, deps.clock.now())
-        _save(deps, by, before, webhook)
+        change = webhook_change(deps, by, before, webhook)
+        alerts = (_alert(deps, change),) if needs_reports(tracker) else ()
+        save_webhook(deps, webhook, Recorded((change,), alerts))
         return webhook, f"{by.workspace}.{secret}"
 
     return retry_on_conflict(deps, attempt)
@@ -41,25 +47,29 @@ def webhook_of(deps: Deps, by: Principal) -> Webhook:
 
 
 def remove_webhook(deps: Deps, by: Principal) -> None:
-    """Makes its address unknown from the next delivery on. Raises ``Unknown``."""
+    """Makes its address unknown from the next delivery on.
+
+    Raises:
+        Unknown.
+        ChangePending: rights depend on the webhook's reports, and the removal waits for another administrator.
+    """
     by.must_have(Deed.REMOVE_WEBHOOK)
 
     def attempt() -> None:
         before = webhook_of(deps, by)
-        _save(deps, by, before, before.taken_down())
+        after = before.taken_down()
+        save_webhook(deps, after, _record(deps, by, before, after))
 
     retry_on_conflict(deps, attempt)
 
 
-def _save(deps: Deps, by: Principal, before: Webhook | None, after: Webhook) -> None:
-    """Saves the webhook with the record of the change, in one transaction."""
-    told = (_told(each, deps.clock.now()) for each in (before, after))
-    change = new_change(deps, by, Difference(ChangeSubject.TRACKER, ("webhook",), *told))
-    deps.store.commit(by.workspace, Save(after), Save(change))
+def _alert(deps: Deps, change: WorkspaceChange) -> Alert:
+    return workspace_alert(RULES_CHANGED, change, deps.ids.new("alert", change.at))
 
 
-def _told(webhook: Webhook | None, now: datetime) -> dict[str, str] | None:
-    """Returns the webhook without its address and token, and without digests of them; None if there is none."""
-    if webhook is None or webhook.removed:
-        return None
-    return {"opened_at": times.rfc3339(webhook.opened_at), "state": webhook.state(now)}
+def _record(deps: Deps, by: Principal, before: Webhook, after: Webhook) -> Recorded:
+    change = webhook_change(deps, by, before, after)
+    if before.verified_at is None or not needs_reports(deps.store.settings.of(by.workspace).tracker):
+        return Recorded((change,))
+    people = deps.store.tokens.people(by.workspace)
+    return loosened(deps, by, Loosening(change, people, people.checked_again()))
