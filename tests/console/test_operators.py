@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from baton.domain.access.rights import Right
 from support.worlds.console_desk import Desk
 from support.worlds.http_agents import ALICE
-from support.worlds.world import agent, human
+from support.worlds.world import agent, human, person
 
 
 def test_a_review_is_read_and_released(signed_in: Any, desk: Desk) -> None:
@@ -31,6 +32,19 @@ def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: De
     dialog.get_by_role("button", name="Release").click()
     expect(dialog.get_by_role("alert")).to_contain_text("was released before")
     assert signed_in.url.endswith(f"#/reviews/{desk.review['id']}")
+
+
+def test_a_release_asks_again_once_a_member_has_changed_the_agent(signed_in: Any, desk: Desk, expect: Any) -> None:
+    signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
+    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    target = f"/agents/{desk.review['target_agent']}"
+    assert desk.served.gateway.put(person(Right.MEMBER, "mia"), target, {"name": "Another"}).status == 200
+    signed_in.keyboard.press("r")
+    dialog = signed_in.get_by_role("dialog")
+    dialog.get_by_role("button", name="Release").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("human:mia changed")
+    dialog.get_by_role("button", name="Release").click()
+    signed_in.wait_for_url(re.compile("#/tasks/task_"))
 
 
 def test_a_review_is_closed_by_keyboard_with_a_reason(signed_in: Any, desk: Desk, expect: Any) -> None:

@@ -10,6 +10,8 @@ _LOOK = "look again: baton tasks show {task_id}"
 _BY_CODE = {
     "agent_changed": "look at it: baton agents show {agent}; then: "
     "baton tasks approve {task_id} --agent-version {version}",
+    "agent_changed review": "look at it: baton agents show {agent}; then: "
+    "baton reviews release {review_id} --version VERSION --agent-version {version}",
     "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
     "already_retried": "baton await {task_id}",
     "approval_needed": "a person approves it: baton tasks approve {task_id}; all that wait: baton approvals list",
@@ -79,7 +81,8 @@ _BY_STATUS = {
 
 def after(status: int, code: str, problem: Mapping[str, Any]) -> str:
     """Returns the next step after a refusal; never empty."""
-    if step := _BY_CODE.get(f"{code} {problem.get('scope')}") or _BY_CODE.get(code):
+    about = "review" if "review_id" in problem else problem.get("scope")
+    if step := _BY_CODE.get(f"{code} {about}") or _BY_CODE.get(code):
         return _filled(step, problem)
     if status >= 500 and (request_id := problem.get("request_id")):
         return f"try again; the request's id in the logs is {request_id}"

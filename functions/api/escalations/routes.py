@@ -9,7 +9,7 @@ from api.escalations import views
 from api.handoffs import requests
 from api.tasks.command_requests import Revision
 from baton.domain.access.rights import Deed
-from baton.domain.escalations.review import ReviewState
+from baton.domain.escalations.review import ReviewState, SeenReview
 from baton.ports.deps import Deps
 from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.list_reviews import find_review, list_reviews
@@ -22,10 +22,13 @@ routes = routing.Routes()
 
 
 class ReviewSeen(models.Body):
-    """``version``: the version that the human has read; requests made since then refuse the release. Left out, the
-    current one."""
+    """``version``: the version that the human has read. Left out, the current one. Requests made since then refuse the
+    release. So does a conversation that has moved on: the review then shows the new handoff, in its next version.
+    ``agent_version``: the target's ``version``, once they have looked at it. Needed beside a ``version`` if a service
+    or a member has changed the agent since the latest request."""
 
     version: Revision | None = None
+    agent_version: Revision | None = None
 
 
 class ReviewClosing(models.Body):
@@ -72,7 +75,8 @@ def get_manual_review(deps: Deps, call: routing.Call[None, models.PageQuery]) ->
 )
 def release_manual_review(deps: Deps, call: routing.Call[ReviewSeen, None]) -> answers.Answer:
     """Release its latest request: the task is created, and approved by this."""
-    review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, call.body.version)
+    seen = SeenReview(call.body.version, call.body.agent_version)
+    review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, seen)
     return answers.ok({**views.review_view(deps, review), "task": task_views.changed_task(deps, call.by, details)})
 
 

@@ -305,6 +305,8 @@ _SPEAKERS = "test_the_earlier_speakers_of_a_conversation_are_authors_of_its_next
 _FURTHER_UP = "test_an_agent_further_up_takes_the_open_work_of_its_chain_with_its_rules_approval"
 _MAKERS = f"{_RULES}::test_the_person_who_made_the_requesters_token_is_an_author_after_a_release"
 _NEXT = f"{_RULES}::test_a_next_group_counts_for_the_rule_alone_whose_time_has_come"
+_REVIEWS = f"{_ATTACKS}/test_reviews.py::test_a_request_is_not_released_to_an_agent_that_a_member_changed_since"
+_MOVED = f"{_ATTACKS}/test_reviews.py::test_a_message_is_not_released_to_another_agent_than_the_one_that_was_read"
 GUARDS = (
     bug("everybody defers guarded work", do.drop_statement("tasks/transitions:_defer", "must_name"),
         test=f"{_ATTACKS}/test_approval_rules.py::test_only_people_whose_approval_counts_defer_guarded_work"),
@@ -329,6 +331,24 @@ GUARDS = (
     bug("who releases a review without authors approves its work",
         do.operand("escalations/review:Review.authors_for", "(self.requested_by,)", "by"),
         test=f"{_RULES}::test_the_person_who_releases_a_review_without_authors_counts_as_its_author"),
+    bug("a request is released as read though its agent has changed",
+        do.drop_statement("escalations/release_review:_release_handoff", "must_be_for"), test=f"{_REVIEWS}[looped]"),
+    bug("an escalation is released as read though its agent has changed",
+        do.drop_statement("escalations/release_review:_release", "must_be_for"), test=f"{_REVIEWS}[capped]"),
+    bug("a review keeps the agent's version of its first request",
+        do.drop_argument("escalations/review:Review.asked_again", "replace", "service_version"),
+        test=f"{_ATTACKS}/test_reviews.py::test_a_request_that_came_after_the_change_is_for_the_agent_as_it_is"),
+    bug("a message is released to another agent than was read",
+        do.never("escalations/release_review:_release_handoff", "stored"), test=_MOVED),
+    bug("a message that is released to another agent than was read shows the draft from before",
+        do.drop_argument("escalations/release_review:_show_anew", "commit", 2), test=_MOVED),
+    bug("a review that shows another draft keeps the version of the agent before",
+        do.drop_argument("escalations/review:Review.rebuilt", "replace", "service_version"),
+        test=f"{_ATTACKS}/test_reviews.py"
+        "::test_a_message_that_moved_on_before_its_agent_changed_needs_no_version_of_the_agent"),
+    bug("a message that was read is refused once its snapshot of the memory is older",
+        do.operand("conversations/converse:as_said_now", "said", "replace"),
+        test=f"{_ATTACKS}/test_reviews.py::test_a_message_is_released_as_it_was_read_while_the_memory_changes"),
     bug("no rule is asked for when a claim is resumed",
         do.drop_statement("tasks/transitions:_resume_claim", "_must_be_met"),
         test=f"{_RULES}::test_a_rule_that_is_newer_than_a_claim_is_judged_when_the_claim_is_resumed"),

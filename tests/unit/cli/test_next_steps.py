@@ -43,6 +43,12 @@ def test_a_next_step_names_only_commands_that_there_are(kind: type[errors.BatonE
         assert noun in COMMANDS or f"{noun} {verb}" in COMMANDS
 
 
+def test_a_release_of_a_review_is_repeated_with_the_agents_version() -> None:
+    problem = {"code": "agent_changed", "review_id": "review_7", "agent": "auditor", "version": 3}
+    step = next_step_of(Refused(409, problem))
+    assert step.endswith("baton reviews release review_7 --version VERSION --agent-version 3")
+
+
 def test_a_next_step_names_the_task_that_was_refused() -> None:
     refused = Refused(409, {"code": "revision_changed", "task_id": "task_7"})
     assert next_step_of(refused).endswith("baton tasks show task_7")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from baton.domain.errors import CapabilityMismatch, LoopTripped, VersionConflict
+from baton.domain.escalations.review import SeenReview
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.tasks.task import Kind
 from baton.services.agents.register_agent import register_agent
@@ -283,9 +284,9 @@ def test_a_human_sees_what_a_release_lets_through_and_releases_nothing_else() ->
         (review,) = team.reviews()
         assert (review.target_agent, review.chain[-1], review.request["reason"]) == (target, target, reason)
     with pytest.raises(VersionConflict):
-        release_review(team.deps, human(), review.id, None, review.version - 1)
+        release_review(team.deps, human(), review.id, None, SeenReview(review.version - 1))
     assert team.reviews() == [review]
-    released, details = release_review(team.deps, human(), review.id, None, review.version)
+    released, details = release_review(team.deps, human(), review.id, None, SeenReview(review.version))
     assert (details.task.target_agent, released.task_id) == (C, details.task.id)
 
 

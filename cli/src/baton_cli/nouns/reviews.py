@@ -8,6 +8,9 @@ from baton_cli.command_table import noun
 from baton_cli.request_commands import REASON, Param, RequestCommand
 
 VERSION = Param("version", "What was looked at: refused if it has changed since.", "number")
+AGENT_VERSION = Param(
+    "agent_version", "Of its agent, that was looked at: if it has changed since the latest request.", "number"
+)
 
 CALLS = (
     RequestCommand(
@@ -31,7 +34,7 @@ CALLS = (
         "POST",
         "/manual-reviews/{review_id}/release",
         "Let it through.",
-        body=(VERSION,),
+        body=(VERSION, AGENT_VERSION),
         said="{id} is released: {task.id} is {task.state}",
     ),
     RequestCommand(

@@ -20,6 +20,7 @@ export class Problem extends Error {
     super(String(told.detail || told.title || `The API answered ${status}.`));
     this.status = status;
     this.code = String(told.code || "");
+    this.version = told.version;
     /** @type {FieldError[]} */
     this.errors = Array.isArray(told.errors) ? told.errors : [];
     this.requestId = String(told.request_id || "");

@@ -13,7 +13,7 @@ import { Asked } from "./task/asked.js";
 /** @typedef {import("api").ReviewView} ReviewView */
 /** @type {Record<string, string>} */
 const REASONS = { escalation_cap: "the cap of its direction", loop_guard: "the loop guard" };
-/** The colour of a task's state that says as much. @type {Record<string, string>} */
+/** Colours of task states. @type {Record<string, string>} */
 const LOOKS = { open: "needs", released: "done", closed: "cancelled" };
 
 /** @type {Record<string, string>} */
@@ -48,8 +48,8 @@ export default function Reviews({ query }) {
           keyOf=${(/** @type {ReviewView} */ review) => review.id}
           hrefOf=${(/** @type {ReviewView} */ review) => address(`/reviews/${review.id}`)} />`
       : !problem && html`<${Empty} title=${state === "open" ? "Nothing is stopped" : "There is none"}>
-          <p>A direction that reached its cap of escalations, or a chain that runs in circles, is stopped here and
-            nothing is lost: a person reads it, and releases exactly that request or closes it.</p>
+          <p>A direction at its cap of escalations, or a chain that runs in circles, is stopped here: a person reads
+            it, and releases exactly that request or closes it.</p>
         <//>`}`;
 }
 
@@ -120,14 +120,18 @@ export function Review({ params }) {
 
 /** @param {ReviewView} review */
 function release(review) {
+  /** Sent again, it names the refusal's agent. @type {any} */
+  const seen = { version: review.version };
   ask({
     title: "Release this request",
-    text: "Exactly this request goes through, once, and counts. It is approved by this: nobody is asked again. "
-      + "Requests that came after you read refuse it.",
+    text: "This approves exactly this request, once. Nobody is asked again. A newer request refuses it.",
     confirm: "Release",
     run: async () => {
       const made = /** @type {import("api").ReleasedReview} */ (
-        await post(`/manual-reviews/${review.id}/release`, { version: review.version }));
+        await post(`/manual-reviews/${review.id}/release`, seen).catch((error) => {
+          seen.agent_version = error.version;
+          throw error;
+        }));
       toast("Released");
       lookAgain();
       go(`/tasks/${made.task.id}`);
@@ -139,8 +143,8 @@ function release(review) {
 function close(review) {
   ask({
     title: "Close this review",
-    text: "Nothing comes of what was asked, and it can't be released any more. Whoever asked can read the reason. "
-      + "The next request that the rule stops is a review again.",
+    text: "It can't be released any more. Whoever asked can read the reason. The next request that the rule stops is a "
+      + "review again.",
     fields: [{ name: "reason", label: "Reason", type: "textarea", required: true }],
     confirm: "Close it",
     danger: true,

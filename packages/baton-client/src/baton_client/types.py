@@ -1247,9 +1247,10 @@ class ReviewClosing(TypedDict):
 
 
 class ReviewSeen(TypedDict):
-    """`version`: the version that the human has read; requests made since then refuse the release. Left out, the current one."""
+    """`version`: the version that the human has read. Left out, the current one. Requests made since then refuse the release. So does a conversation that has moved on: the review then shows the new handoff, in its next version. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `version` if a service or a member has changed the agent since the latest request."""
 
     version: NotRequired[int | None]
+    agent_version: NotRequired[int | None]
 
 
 class ReviewView(TypedDict):

@@ -320,16 +320,20 @@ class RevisionChanged(Refused):
 
 
 class AgentChanged(Refused):
-    """Whoever approves hasn't seen what the target is now. ``change``: the service or member that has changed it since
-    the task came, and the fields; None if a version was named that it never had."""
+    """Whoever approves hasn't seen what the target is now. ``about``: ``task_id``, or ``review_id`` of a manual review.
+    ``change``: the service or member that has changed it since the task or request came, and the fields; None if a
+    version was named that it never had."""
 
     code = "agent_changed"
 
-    def __init__(self, task_id: str, agent: str, version: int, change: tuple[str, tuple[str, ...]] | None) -> None:
+    def __init__(
+        self, agent: str, version: int, change: tuple[str, tuple[str, ...]] | None, about: Mapping[str, str]
+    ) -> None:
         by, fields = change or ("", ())
-        what = f"{by} changed {agent} ({', '.join(fields)}) since this task came" if change else f"{agent} is another"
+        came = "this task" if "task_id" in about else "this request"
+        what = f"{by} changed {agent} ({', '.join(fields)}) since {came} came" if change else f"{agent} is another"
         message = f"{what}: look at the agent, and send its version as agent_version."
-        super().__init__(message, task_id=task_id, agent=agent, version=version, changed_by=by, fields=list(fields))
+        super().__init__(message, **about, agent=agent, version=version, changed_by=by, fields=list(fields))
 
 
 class StaleClaim(Refused):

@@ -109,6 +109,12 @@ class Agent:
             return None
         return standing_of("agent", self.slug, self.version, self.approval_giver, self.approval_given_at)
 
+    def changed_since(self, version: int, **about: str) -> errors.AgentChanged:
+        """Returns the refusal for a human who knows the agent as in ``version``, and no later one. ``about``: its field
+        for the task or the manual review."""
+        change = (self.service_by, self.service_fields) if version < self.service_version else None
+        return errors.AgentChanged(self.slug, self.version, change, about)
+
     def is_as_at(self, at: datetime | None) -> bool:
         """True if approvers see the agent as at this time, or as approvers have changed it since. A change of the same
         millisecond counts as later; so does one of unknown time. ``at``: None for an unknown time."""
@@ -223,6 +229,12 @@ def standing_of(kind: str, name: str, version: int, given_by: str, given_at: dat
     """Returns a standing approval in the event's shape. An approval of an earlier release has no date."""
     at = {} if given_at is None else {"given_at": times.rfc3339(given_at)}
     return {kind: name, "version": version, "given_by": given_by, **at}
+
+
+def service_version_of(target: Agent | None) -> int:
+    """Returns the version in which a service or a member last changed the fields of the target that approvers see; 0
+    for open work."""
+    return 0 if target is None else target.service_version
 
 
 def unregistered(slug: str, by: Principal, at: datetime) -> Agent:

@@ -10,6 +10,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Agent, service_version_of
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"
@@ -19,6 +20,14 @@ class ReviewState(StrEnum):
     OPEN = "open"
     RELEASED = "released"  # its latest request went through
     CLOSED = "closed"  # nobody wants what it asks for
+
+
+@dataclass(frozen=True, slots=True)
+class SeenReview:
+    """What a human has read: the review's version, and the target's, once they have looked at it. None: nothing."""
+
+    version: int | None = None
+    agent_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +46,9 @@ class Review:
     requested_by: str
     # Keys of the latest request's authors; none in a review of an earlier release, and in a saved response.
     authors: tuple[str, ...] = field(default=(), compare=False)
+    # The target's ``service_version`` at the latest request; 0 in a review of an earlier release, for open work, and in
+    # a saved response.
+    service_version: int = field(default=0, compare=False)
     opened_at: datetime
     last_at: datetime
     count: int = 1  # how often it was requested
@@ -66,8 +78,25 @@ class Review:
         if version is not None and version != self.version:
             raise errors.VersionConflict("manual review", self.version)
 
-    def asked_again(self, request: dict[str, Any], by: Principal, at: datetime) -> Review:
-        """Returns the review after another request. One that has ended opens again: a human decides on each request."""
+    def must_be_for(self, target: Agent | None, seen: SeenReview) -> None:
+        """Raises ``AgentChanged`` if a service or a member has changed the target since the latest request, and the
+        human hasn't seen how. A human who names no version has read nothing, and isn't compared."""
+        if target is None:
+            return
+        came_as = target.service_version if seen.version is None else self.service_version
+        known = came_as if seen.agent_version is None else seen.agent_version
+        if not target.service_version <= known <= target.version:
+            raise target.changed_since(known, review_id=self.id)
+
+    def rebuilt(self, target: Agent | None) -> Review:
+        """Returns the review in its next version: a release would now hand off another draft, to ``target``."""
+        slug = None if target is None else target.slug
+        version = self.version + 1
+        return replace(self, target_agent=slug, service_version=service_version_of(target), version=version)
+
+    def asked_again(self, request: dict[str, Any], by: Principal, at: datetime, target: Agent | None) -> Review:
+        """Returns the review after another request, to ``target``. One that has ended opens again: a human decides on
+        each request."""
         after = replace(
             self, released_at=None, released_by=None, task_id=None, closed_at=None, closed_by=None, closed_reason=None
         )
@@ -76,6 +105,7 @@ class Review:
             request=request,
             requested_by=by.key,
             authors=by.authors,
+            service_version=service_version_of(target),
             last_at=at,
             count=self.count + 1,
             version=self.version + 1,
@@ -103,13 +133,14 @@ class Review:
         return replace(self, closed_at=at, closed_by=by.key, closed_reason=reason, version=self.version + 1)
 
 
+_UNSAVED = {"workspace", "authors", "service_version"}
 _TIMES = ("opened_at", "last_at", "released_at", "closed_at")
 
 
 def snapshot(review: Review) -> dict[str, Any]:
-    """Returns the review for a saved response: a replay answers with the review as it was then, without its authors.
-    Only a closed one has the fields of its closing."""
-    values = {name: value for name, value in asdict(review).items() if name not in {"workspace", "authors"}}
+    """Returns the review for a saved response: a replay answers with the review as it was then, without the fields that
+    no answer shows. Only a closed one has the fields of its closing."""
+    values = {name: value for name, value in asdict(review).items() if name not in _UNSAVED}
     if review.state is not ReviewState.CLOSED:
         values = {name: value for name, value in values.items() if not name.startswith("closed_")}
     instants = {name: times.rfc3339(values[name]) for name in _TIMES if values.get(name) is not None}

@@ -14,7 +14,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
-from baton.domain.agents.agent import Agent, Roster
+from baton.domain.agents.agent import Agent, Roster, service_version_of
 from baton.domain.agents.guards import Guards
 from baton.domain.agents.route import Mode
 from baton.domain.newer import is_known
@@ -66,7 +66,7 @@ class Dispatch:
         new = new.changed(co_authors=self._co_authors(new, by))
         guards = Guards(self.roster, self.settings)
         handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
-        return as_came(new, at, handed, _changed_as(self.agent))
+        return as_came(new, at, handed, service_version_of(self.agent))
 
     def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
         """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,
@@ -147,7 +147,7 @@ def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     if is_held:
         adds_approval(recorder, command.held, command.former, seen, command.settings.groups)
         return recorder.end(notifies=task.is_run)
-    what = Approved("dispatch", _changed_as(command.agent))
+    what = Approved("dispatch", service_version_of(command.agent))
     if counted := counts_with_others(recorder, what, seen, command.settings, command.former):
         _delegate(recorder, counted, command.agent, command.settings, undo=command.settings.undo_window)
     return recorder.end()
@@ -169,7 +169,7 @@ def _delegate(
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
-        approved_as=_changed_as(agent),
+        approved_as=service_version_of(agent),
         approval=recorder.task.approval and recorder.task.approval.anew(),
         ok_by=counted.by,
         rings=0,
@@ -191,7 +191,7 @@ def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Ch
         _must_be(task, command, State.NEEDS)
     seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
     recorder, settings = EventRecorder(task, task, command.by, at), command.settings or Settings()
-    use = Approved("next", _changed_as(command.agent))
+    use = Approved("next", service_version_of(command.agent))
     if is_held:
         adds_approval(recorder, command.held, command.former, seen, settings.groups)
     elif counted := counts_with_others(recorder, use, seen, settings, command.former):
@@ -210,7 +210,7 @@ def _set_next(recorder: EventRecorder, counted: Counted, agent: Agent | None) ->
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
-        approved_as=_changed_as(agent),
+        approved_as=service_version_of(agent),
         approval=recorder.task.approval and recorder.task.approval.anew(),
         ok_by=counted.by,
     )
@@ -564,14 +564,8 @@ def _agent_as_seen(task: Task, seen: Seen | None, agent: Agent | None) -> dict[s
     came_as = task.approved_as if seen.digest is not None else agent.service_version
     known = came_as if seen.agent_version is None else seen.agent_version
     if not agent.service_version <= known <= agent.version:
-        change = (agent.service_by, agent.service_fields) if known < agent.service_version else None
-        raise errors.AgentChanged(task.id, agent.slug, agent.version, change)
+        raise agent.changed_since(known, task_id=task.id)
     return {} if seen.agent_version is None else {"agent_version": seen.agent_version}
-
-
-def _changed_as(agent: Agent | None) -> int:
-    """The version in which a service or a member last changed the fields of the target that approvers see."""
-    return 0 if agent is None else agent.service_version
 
 
 _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]] = {

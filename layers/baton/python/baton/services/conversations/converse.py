@@ -18,7 +18,7 @@ from baton.domain.guardrails.guardrails import OFF, checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff_draft import HandoffDraft, Lineage
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.memory.taken_along import asked_anew
+from baton.domain.memory.taken_along import SNAPSHOT, asked_anew
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
@@ -188,13 +188,20 @@ def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: Hando
 
 def as_said_now(deps: Deps, found: FoundConversation, draft: HandoffDraft) -> HandoffDraft:
     """A message that was held back, as it would be said now: to the agent that has the conversation, with all that was
-    said since. Raises ``ConversationBusy`` while the last task isn't ended."""
+    said since. If nothing else has changed, it keeps its snapshot of the memory: a claim brings the changes since then.
+    Raises ``ConversationBusy`` while the last task isn't ended."""
     holder, held_back = found.holder, history.conversation_in(draft.message)
     if not holder.is_ended or holder.agent is None or held_back is None:
         raise errors.ConversationBusy(holder.workflow_id, holder.id, str(holder.state))
     inputs = deps.store.handoffs.handoff_inputs(holder.workspace, HandoffQuery(parent_id=holder.id))
     said = _draft(found, inputs, draft.source, holder.agent, held_back.message)
-    return _with_snapshot(deps, holder.workspace, said)
+    said = _with_snapshot(deps, holder.workspace, said)
+    is_same = _without_snapshot(said.message) == _without_snapshot(draft.message)
+    return replace(said, message=draft.message) if is_same else said
+
+
+def _without_snapshot(message: handoff_message.HandoffMessage) -> dict[str, Any]:
+    return {**message.plain(), SNAPSHOT: None}
 
 
 def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target: str, text: str) -> HandoffDraft:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Never
 
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.escalations.marker import parse_marker
-from baton.domain.escalations.review import LOOP_GUARD, Review
+from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest, SeenReview
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
 from baton.domain.escalations.review import snapshot as review_snapshot
 from baton.domain.handoffs.handoff_draft import HandoffDraft, draft_from, unbranched
@@ -23,7 +23,7 @@ from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.escalations import MarkerInputs
-from baton.ports.writes import Save, Write
+from baton.ports.writes import Put, Save, Write
 from baton.services.conversations.converse import as_said_now, asked_in, going_on
 from baton.services.handoffs.retry_handoff import retry_opened
 from baton.steps import idempotency
@@ -41,14 +41,26 @@ from baton.steps.handoffs.begin_handoff import (
 )
 from baton.steps.tasks.change_task import commit, page_sync_of
 
+UNREAD = SeenReview()
+
 
 def release_review(
-    deps: Deps, by: Principal, review_id: str, idempotency_key: IdempotencyKey | None = None, seen: int | None = None
+    deps: Deps,
+    by: Principal,
+    review_id: str,
+    idempotency_key: IdempotencyKey | None = None,
+    seen: SeenReview = UNREAD,
 ) -> tuple[Review, TaskDetails]:
     """Returns the review, and the task of its latest request. The task is exempt from breaker and cap, and counts in
-    them (invariant 6). The release is its approval. ``seen``: the version of the review that was looked at; None for
-    the current one. Raises ``ReviewClosed``, ``Unknown``, ``InvalidMarker`` (one of its agents has gone) and
-    ``VersionConflict`` (an agent has changed the request meanwhile)."""
+    them (invariant 6). The release is its approval. ``seen``: what the human has read.
+
+    Raises:
+        ReviewClosed, Unknown:
+        InvalidMarker: one of its agents has gone.
+        VersionConflict: an agent has changed the request meanwhile, or its conversation has moved on. The review then
+            shows the draft that a release hands off.
+        AgentChanged: a service or a member has changed the target since the latest request.
+    """
     by.must_have(Deed.RELEASE_REVIEW)
 
     def replay(saved: dict[str, Any]) -> tuple[Review, TaskDetails]:
@@ -59,46 +71,58 @@ def release_review(
 
     def decide(read: tuple[Review, MarkerInputs]) -> tuple[Review, TaskDetails]:
         review, inputs = read
-        review.must_be_as_seen(seen)
+        review.must_be_as_seen(seen.version)
+        asked = _Asked(by, seen, idempotency_key)
         if review.reason == LOOP_GUARD:
-            return _release_handoff(deps, by, review, inputs.settings, idempotency_key)
-        return _release(deps, by, review, inputs, idempotency_key)
+            return _release_handoff(deps, asked, review, inputs.settings)
+        return _release(deps, asked, review, inputs)
 
     return idempotency.run_idempotently(
         deps, idempotency_key, lambda: with_direction(deps, by.workspace, review_id, idempotency_key), decide, replay
     )
 
 
-def _release(
-    deps: Deps, by: Principal, review: Review, inputs: MarkerInputs, idempotency_key: IdempotencyKey | None
-) -> tuple[Review, TaskDetails]:
-    now = deps.clock.now()
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A human's request to release."""
+
+    by: Principal
+    seen: SeenReview
+    idempotency_key: IdempotencyKey | None
+
+
+def _release(deps: Deps, asked: _Asked, review: Review, inputs: MarkerInputs) -> tuple[Review, TaskDetails]:
+    now, by = deps.clock.now(), asked.by
     request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
     marker = parse_marker(request, deps.store.agents.roster(by.workspace))
+    review.must_be_for(marker.target, asked.seen)
     escalation = open_escalation(deps, by, marker, inputs.settings, released=review)
     task = escalation.change.task
     released = review.released(by, now, task.id)
-    saved = idempotency.save_response(idempotency_key, _response(released, task))
+    saved = idempotency.save_response(asked.idempotency_key, _response(released, task))
     record = decided(released, DecisionVerb.RELEASE_REVIEW, by, now)
     commit(deps, *escalation.writes(inputs.direction, ends_review=True), Save(released), record, *saved)
     return released, TaskDetails(task=task, page_sync=escalation.page_sync)
 
 
-def _release_handoff(
-    deps: Deps, by: Principal, review: Review, settings: Settings, idempotency_key: IdempotencyKey | None
-) -> tuple[Review, TaskDetails]:
+def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settings) -> tuple[Review, TaskDetails]:
     """Releases the latest request, in its workflow as it is now, without the loop guard. Raises ``AlreadyRetried`` if
     the handoff is a retry and another retry is still open."""
+    by, idempotency_key = asked.by, asked.idempotency_key
     plain_draft = deps.store.escalations.review_request(by.workspace, review.id)
     if plain_draft is None:
         raise errors.Unknown("manual review")
     now = deps.clock.now()
-    draft = _in_its_workflow(deps, unbranched(draft_from(plain_draft)), now)
+    stored = draft_from(plain_draft)
+    draft = _in_its_workflow(deps, unbranched(stored), now)
     found = _conversation_of(deps, by.workspace, draft)
     if found is not None:
         draft = as_said_now(deps, found, draft)
     agent = resolve_agents.active_target(deps, by.workspace, {}, draft.target, "target_agent")
     resolve_agents.must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
+    if found is not None and asked.seen.version is not None and draft.plain() != stored.plain():
+        _show_anew(deps, review.rebuilt(agent), draft)
+    review.must_be_for(agent, asked.seen)
     terms = Terms(
         settings=settings,
         now=now,
@@ -120,6 +144,12 @@ def _release_handoff(
         extras.append(retry_opened(deps, deps.store.tasks.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += idempotency.save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
+
+
+def _show_anew(deps: Deps, review: Review, draft: HandoffDraft) -> Never:
+    """Stores the draft that a release hands off, for the next reading, and raises ``VersionConflict``."""
+    deps.store.commit(review.workspace, Save(review), Put(ReviewRequest(review.id, draft.plain())))
+    raise errors.VersionConflict("manual review", review.version)
 
 
 def _response(released: Review, task: Task) -> dict[str, Any]:

@@ -106,6 +106,7 @@ def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Revie
         request=marker.request,
         requested_by=by.key,
         authors=by.authors,
+        service_version=marker.target.service_version,
         opened_at=now,
         last_at=now,
     )

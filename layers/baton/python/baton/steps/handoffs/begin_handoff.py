@@ -12,7 +12,7 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Agent
+from baton.domain.agents.agent import Agent, service_version_of
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff_draft import HandoffDraft
@@ -164,16 +164,15 @@ def begun_or_refused(
 
 def _stopped_among(deps: Deps, by: Principal, planned: Sequence[PlannedHandoff], terms: Terms) -> StoppedHandoff | None:
     """Returns the first that the loop guard stops; None if all may begin."""
-    draft = planned[0].draft
+    stopped_at = planned[0]
     counted: tuple[Write, ...] = ()
     try:
         # A stopped root counts too: otherwise nothing limits the entries that it leaves for humans.
         counted = terms.root_counted()
-        for number, each in enumerate(() if terms.is_released else planned):
-            draft = each.draft
-            draft.check(terms.settings, terms.start + number, terms.now)
+        for number, stopped_at in enumerate(() if terms.is_released else planned):
+            stopped_at.draft.check(terms.settings, terms.start + number, terms.now)
     except errors.LoopTripped as trip:
-        stopped = stopped_handoff(deps, by, draft, trip, terms.now)
+        stopped = stopped_handoff(deps, by, stopped_at, trip, terms.now)
         return replace(stopped, extras=(*stopped.extras, *counted))
     return None
 
@@ -228,10 +227,11 @@ def handoffs_so_far(deps: Deps, workspace: str, draft: HandoffDraft) -> int:
 
 
 def stopped_handoff(
-    deps: Deps, by: Principal, draft: HandoffDraft, trip: errors.LoopTripped, now: datetime
+    deps: Deps, by: Principal, planned: PlannedHandoff, trip: errors.LoopTripped, now: datetime
 ) -> StoppedHandoff:
     """Returns the entry for a human: one per chain and rule, however often the rule stops the chain
     (docs/spec/protocol.md §3)."""
+    draft = planned.draft
     review_id = _review_id(draft, trip.rule, now, is_own=_is_of_its_own_workflow(by, draft))
     request = {
         "kind": str(draft.kind),
@@ -244,7 +244,7 @@ def stopped_handoff(
         known = deps.store.escalations.review(by.workspace, review_id)
         # The viewer sees what a release would create: an agent may ask for another handoff each time.
         latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
-        review = latest.asked_again(request, by, now)
+        review = latest.asked_again(request, by, now, planned.agent)
     except errors.Unknown:
         review = Review(
             workspace=by.workspace,
@@ -257,6 +257,7 @@ def stopped_handoff(
             request=request,
             requested_by=by.key,
             authors=by.authors,
+            service_version=service_version_of(planned.agent),
             opened_at=now,
             last_at=now,
         )

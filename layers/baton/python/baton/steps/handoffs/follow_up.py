@@ -105,9 +105,10 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
         join_parent=task.join_parent,
         call_id=task.call_id,
     )
+    planned = PlannedHandoff(draft, agent)
     if trip is not None:
-        return _stopped(stopped_handoff(deps, by, draft, trip, now))
-    return _begin(deps, by, PlannedHandoff(draft, agent), inputs, now)
+        return _stopped(stopped_handoff(deps, by, planned, trip, now))
+    return _begin(deps, by, planned, inputs, now)
 
 
 def _taker_back(
