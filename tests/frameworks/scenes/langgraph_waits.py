@@ -10,13 +10,15 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import interrupt
 
-from baton_client import Run
+from baton_client import Call, Misused, Run, operations
 from baton_langgraph import (
     ask_people,
     each_call,
     memory,
 )
+from baton_langgraph.pauses import paused
 from frameworks import scene
+from frameworks.scenes.langgraph_deaths import Died
 from frameworks.scenes.langgraph_outward import durable
 from frameworks.scenes.langgraph_parts import (
     ASK_TESTER,
@@ -118,6 +120,95 @@ def question() -> None:
     scene.decide(task_id, {"Is it good?": "very"})
     once(lambda _run: own.compile())
     assert ended(task_id)["verdict"] == "very"
+    each_pause_of_a_task_is_asked()
+    outcome_of_another_call_is_refused()
+    calls_of_one_node_are_asked_one_by_one()
+
+
+def each_pause_of_a_task_is_asked() -> None:
+    """A task interrupts twice. An answer belongs to its own question: also if both have the same text, after a death,
+    and in a graph within a node."""
+    for asked in (("Is ada a supplier?", "May I pay mallory?"), ("Again?", "Again?")):
+        for saver in (None, InMemorySaver()):
+            for is_within in (False, True):
+                for dies_after in (0, 1, 2):
+                    twice_asked(asked, saver, dies_after, is_within=is_within)
+
+
+def twice_asked(asked: tuple[str, str], saver: InMemorySaver | None, dies_after: int, *, is_within: bool) -> None:
+    def ask(_state: Own) -> Own:
+        return {"verdict": ", ".join(interrupt(each) for each in asked)}
+
+    def make(_run: Run) -> Any:
+        graph: Any = StateGraph(Own)
+        graph.add_node("ask", ask).add_edge(START, "ask")
+        if is_within:
+            graph = StateGraph(Own).add_node("within", graph.compile()).add_edge(START, "within")
+        return graph.compile(checkpointer=saver)
+
+    def dying(event: Any) -> None:
+        paused_before.extend(["pause"] if "__interrupt__" in event[1] else [])
+        if len(paused_before) == dies_after:
+            raise Died
+
+    task_id = begun()
+    for number, answer in enumerate(("first", "second"), 1):
+        paused_before = ["pause"] * (number - 1)
+        if number == dies_after:
+            try:
+                once(make, on_event=dying)
+            except Died:
+                assert len(scene.questions(task_id)) == number - 1
+            else:
+                raise AssertionError("it didn't die")
+        once(make)
+        waits(task_id)
+        assert [each["text"] for each in scene.questions(task_id)] == [*asked[:number]]
+        scene.decide(task_id, {asked[number - 1]: answer})
+    once(make)
+    assert ended(task_id)["verdict"] == "first, second"
+
+
+def outcome_of_another_call_is_refused() -> None:
+    """A node that asks in another order when it is run again."""
+    wanted = [Call.ask("call_0", "Is ada a supplier?"), Call.ask("call_0", "May I pay mallory?", needed=2)]
+
+    def ask(_state: Own) -> Own:
+        said = str(paused(wanted.pop(0)).value)
+        DONE.append(said)
+        return {"verdict": said}
+
+    graph: Any = StateGraph(Own)
+    graph.add_node("ask", ask).add_edge(START, "ask")
+    task_id = begun()
+    once(lambda _run: graph.compile())
+    scene.decide(task_id, {"Is ada a supplier?": "yes"})
+    try:
+        once(lambda _run: graph.compile())
+    except Misused:
+        assert DONE == []
+    else:
+        raise AssertionError("the answer was given to another question")
+    with scene.human() as human:
+        human.send(operations.cancel(task_id, {"reason": "no second attempt"}))
+
+
+def calls_of_one_node_are_asked_one_by_one() -> None:
+    """A ``ToolNode`` without ``each_call``, which runs one call after the other."""
+    questions = ("Is ada a supplier?", "May I pay mallory?")
+    model = Scripted(asks(*(("ask_people", {"question": each}) for each in questions)), told)
+
+    def make(run: Run) -> Any:
+        graph: Any = StateGraph(Own).add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+        graph.add_node("tools", ToolNode([ask_people(run)])).add_edge(START, "model").add_edge("tools", "model")
+        return graph.add_conditional_edges("model", tools_condition).compile().with_config(max_concurrency=1)
+
+    task_id = begun()
+    for each, answer in zip(questions, ("yes", "no"), strict=True):
+        once(make)
+        scene.decide(task_id, {each: answer})
+    once(make)
+    assert ended(task_id) == "ask_people: yes; ask_people: no"
 
 
 def whole_call() -> None:

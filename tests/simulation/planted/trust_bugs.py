@@ -482,6 +482,7 @@ ENDED = (
         test=f"{_ENDED}::test_person_of_the_tracker_starts_anew_with_a_higher_right"),
 )  # fmt: skip
 _CLIENT, _RUNS = "packages/baton-client/src/baton_client", f"{_ATTACKS}/test_run_states.py"
+_CALLS = "tests/unit/client/test_runs.py"
 CLIENT = (
     bug("a client loads the state of another agent or principal",
         do.operand(f"{_CLIENT}/saved_runs:loaded", "False", "claimed_by"),
@@ -514,6 +515,12 @@ CLIENT = (
     bug("a client adopts a question to other people",
         do.item(f"{_CLIENT}/runs:RunVerbs._is_asked_by", "call.asked_digest", "asked_digest", "1 of 2"),
         test=f"{_RUNS}::test_question_of_the_same_agent_to_others_isnt_adopted_after_a_death"),
+    bug("a client gives an outcome to another call of the same id",
+        do.drop_operand(f"{_CLIENT}/runs:RunVerbs.take", "digest_of"),
+        test=f"{_CALLS}::test_an_outcome_is_given_once_and_only_to_the_call_that_was_asked"),
+    bug("a client gives an outcome twice",
+        do.call(f"{_CLIENT}/runs:RunVerbs.take", "pop", "self.outcomes.get(call.call_id)"),
+        test=f"{_CALLS}::test_an_outcome_is_given_once_and_only_to_the_call_that_was_asked"),
 )  # fmt: skip
 TOOLS = (
     bug("the asker chooses who approves, whatever a rule says",

@@ -50,6 +50,32 @@ def test_the_same_call_of_a_later_turn_is_asked_anew(
     assert len(baton_world.human().send(operations.list_task_questions(task.id))["items"]) == 2
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        Call.ask("c1", "May I pay mallory?", options=["main", "next"]),
+        Call.ask("c1", "Which branch?", options=["main", "next"], people=["ada", "bert"], needed=2),
+        Call.approve("c1", "pay", {"to": "mallory"}),
+        Call.ask("c2", "Which branch?", options=["main", "next"]),
+    ],
+)
+def test_an_outcome_is_given_once_and_only_to_the_call_that_was_asked(
+    baton_world: BatonWorld, reviewer: Baton, other: Call
+) -> None:
+    task = baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({}, [ASK]) is None
+    baton_world.answer(task, "main")
+    with reviewer.claim() as work:
+        run = Run(_there(work))
+        run.go_on()
+        assert run.take(other) is None
+        assert [each and each.value for each in (run.take(ASK), run.take(ASK))] == ["main", None]
+        assert run.wait_for({}, [other]) is None
+    asked = baton_world.human().send(operations.list_task_questions(task.id))["items"]
+    assert sorted(each["outcome"] for each in asked) == ["answered", "open"]
+
+
 class _Dying(Run):
     """Dies once it has asked, before it has saved what."""
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from baton_client import core, operations
 from baton_client.briefing import MAY_BE_DONE
 from baton_client.calls import Call, Outcome, Receipt, branch_id, named_by, outcome_of_question, outcome_of_result
-from baton_client.canonical import action_digest, plain
+from baton_client.canonical import action_digest, digest_of, plain
 from baton_client.claims import WorkVerbs
 from baton_client.core import Flow
 from baton_client.errors import ClaimLost, Conflict, Invalid, Misused, QuestionOver, Refused
@@ -99,6 +99,13 @@ class RunVerbs:
             yield from WorkVerbs.fail.flow(self._work, self._refused, kind="blocker", retryable=True)
             return None
         return (yield from self._settled())
+
+    def take(self, call: Call) -> Outcome | None:
+        """Returns the outcome of this call, once. Returns None for a call that differs from the one that was asked: a
+        framework or a model may use the id of one call for another call, too."""
+        asked = next((each for each in self.calls if each.call_id == call.call_id), None)
+        is_asked = asked is not None and digest_of(asdict(asked)) == digest_of(asdict(call))
+        return self.outcomes.pop(call.call_id, None) if is_asked else None
 
     @verb
     def begin(self, outcome: Outcome | None, tool: str, arguments: Mapping[str, Any]) -> Flow[Receipt]:

@@ -13,17 +13,20 @@ from langgraph.types import Command, Send, interrupt
 from pydantic import BaseModel, ValidationError
 
 from baton_client import Call, Misused, Outcome, Run
+from baton_client.canonical import digest_of
 
-CALL = "baton_call"
+CALL, OUTCOME = "baton_call", "baton_outcome"
 Result = ToolMessage | Command[Any]
 
 
 def paused(call: Call) -> Outcome:
     """Interrupts the graph until the call has an outcome. The node is run again then, up to here: do nothing before.
     Raises ``ToolException`` if what came of it isn't good, and ``Misused`` for another call's outcome."""
-    outcome = Outcome(**interrupt({CALL: asdict(call)}))
-    if outcome.call_id != call.call_id:  # LangGraph tells the interrupts of one node apart by their order alone
+    asked = asdict(call)
+    found = interrupt({CALL: asked})
+    if digest_of(found[CALL]) != digest_of(asked):  # LangGraph tells the interrupts of one node apart by their order
         raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
+    outcome = Outcome(**found[OUTCOME])
     if not outcome.is_good:
         raise ToolException(outcome.said)
     return outcome

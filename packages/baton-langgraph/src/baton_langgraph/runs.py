@@ -21,7 +21,7 @@ from pydantic_core import to_jsonable_python
 from baton_client import Baton, Call, Misused, Outcome, Run, Work
 from baton_client.briefing import criterion_meant, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
-from baton_langgraph.pauses import CALL
+from baton_langgraph.pauses import CALL, OUTCOME
 
 FORM = "langgraph/2"
 Make = Callable[[Run], CompiledStateGraph[Any, Any, Any, Any]]
@@ -129,7 +129,7 @@ class _Thread(BaseCallbackHandler):
         outcomes = run.go_on()
         while outcomes is not None:
             now = self._graph.get_state(self._at)
-            known = {each.id: _given(each, outcomes[each.id]) for each in now.interrupts if each.id in outcomes}
+            known = {each.id: _given(each, found) for each in now.interrupts if (found := run.take(_call(each)))}
             if now.created_at is None:
                 if run.state is not None:
                     raise Misused("the thread is gone", "the checkpointer doesn't have it", "take a durable one")
@@ -170,12 +170,19 @@ def _call(pause: Interrupt) -> Call:
     a question to people."""
     if ours := fields_of(pause.value).get(CALL):
         return replace(Call(**ours), call_id=pause.id)
-    return Call.ask(pause.id, pause.value if isinstance(pause.value, str) else json.dumps(pause.value, default=str))
+    text = pause.value if isinstance(pause.value, str) else json.dumps(pause.value, default=_written)
+    return Call.ask(pause.id, text)
+
+
+def _written(value: Any) -> Any:
+    """Returns the same in each process: a call is known by its content."""
+    return sorted(map(str, cast("set[Any]", value))) if isinstance(value, set | frozenset) else str(value)
 
 
 def _given(pause: Interrupt, outcome: Outcome) -> Any:
+    """Returns an interrupt's value. One of Baton's gets the call that was asked, and compares it with its own."""
     if ours := fields_of(pause.value).get(CALL):
-        return asdict(replace(outcome, call_id=ours["call_id"]))
+        return {CALL: ours, OUTCOME: asdict(replace(outcome, call_id=ours["call_id"]))}
     return outcome.value if outcome.is_good else outcome.said
 
 
