@@ -188,6 +188,8 @@ paths: setup ## how many functions, files, frames and lines a marker, a claim, a
 check: setup $(env)/node.stamp $(env)/types.stamp ## lint, types (the console's too, where npm can be reached), import contracts, template, drift of what make openapi writes, the English of every text
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
+	@! git grep -n '\.splitlines(' -- 'cli/*.py' 'packages/*.py' 'layers/*.py' 'functions/*.py' || \
+	  { echo 'use split("\n"): splitlines splits at U+2028 and others too, which JSON has within a line' >&2; exit 1; }
 	@$(bin)/mypy
 	@$(bin)/lint-imports
 	@$(bin)/cfn-lint --include-checks I3011 --regions us-east-1 eu-north-1 eu-central-2 cn-northwest-1 us-gov-west-1 --template template.yaml

@@ -30,7 +30,7 @@ def checked(expression: str) -> str:
     try:
         jmespath.compile(expression)
     except jmespath.exceptions.JMESPathError as exc:
-        what, why = f"--query {expression} isn't JMESPath", str(exc).splitlines()[0]
+        what, why = f"--query {expression} isn't JMESPath", str(exc).split("\n")[0]
         raise Misused(what, why, "it is as items[].id; jmespath.org tells it") from exc
     return expression
 

@@ -126,8 +126,8 @@ def _asked(app: CommandContext) -> str:
 
 def _told(failure: BatonError) -> str:
     parts = [f"error: {failure.what}"]
-    parts += [f"  why: {each}" for each in failure.why.splitlines()]
-    parts += [f"  next: {each}" for each in next_step_of(failure).splitlines()]
+    parts += [f"  why: {each}" for each in failure.why.split("\n") if failure.why]
+    parts += [f"  next: {each}" for each in next_step_of(failure).split("\n") if each]
     return "\n".join(parts)
 
 

@@ -164,20 +164,21 @@ def asked(*arguments: str, data: str | None = None) -> Any:
 
 def git(*arguments: str) -> str:
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=SECONDS, check=False)
+        command = ["git", *arguments]
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, text=True, errors="replace")
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.rstrip() if done.returncode == 0 else ""
 
 
 def changed() -> list[str]:
-    return git("status", "--porcelain").splitlines()[:100]
+    return [each for each in git("status", "--porcelain").split("\n") if each][:100]
 
 
 def said_last(event: Any) -> str:
     """The model's last words in the transcript, which has a line of JSON for each message."""
     try:
-        lines = Path(event["transcript_path"]).read_text(encoding="utf-8").splitlines()
+        lines = Path(event["transcript_path"]).read_text(encoding="utf-8").split("\n")
     except (KeyError, OSError, UnicodeDecodeError):
         return ""
     for line in reversed(lines):
@@ -189,7 +190,8 @@ def said_last(event: Any) -> str:
             parts = message.get("message", {}).get("content", [])
             texts = [each["text"] for each in parts if isinstance(each, dict) and each.get("type") == "text"]
             if texts:
-                return "\n".join(texts)[-SAID_CHARACTERS:]
+                said = "\n".join(texts)[-SAID_CHARACTERS:]
+                return said.encode("utf-8", "replace").decode().replace("\0", "?")  # Baton takes whole characters
     return ""
 
 

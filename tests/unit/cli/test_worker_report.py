@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from baton_cli.worker.program import ProgramExit
 from baton_cli.worker.report import ClaimReport, ProgramOutput, after_refusal, report_of
+from baton_client.mended import CHARACTERS, LEVELS, NUMBERS
+from support.faults.soak import scaled
 
 READING = ProgramOutput(name="run.sh", time_limit_seconds=60)
 
@@ -140,13 +145,80 @@ def test_text_may_end_with_a_line_that_reports(end: str) -> None:
         "",
         '{"baton": "heartbeat"}',
         '{"a": 1}',
-        f"{MET}\nThat was it.",
         '{"baton": "complete", "claim_id": "x"}',
         "[" * 50_000,
     ],
 )
 def test_text_without_such_a_line_is_the_output_whole(text: str) -> None:
     assert report(TEXTED, output=text.encode()) == ClaimReport("complete", {"output": {"text": text}})
+
+
+@pytest.mark.parametrize("end", ["\x1b[0m", "\x1b[0m\n---", "`", "\ufeff", "\n```\n\n***", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\x1b[32m", "`"])
+def test_what_stands_around_a_report_does_no_harm(start: str, end: str) -> None:
+    said = report(TEXTED, output=f"Here it is.\n{start}{MET}{end}".encode())
+    assert said.body["output"] == {"text": "Here it is."}
+    assert said.body["verification"]["acceptance_criteria_met"][0]["met"] is True
+
+
+def test_the_last_line_that_reports_is_the_report_and_the_words_below_it_are_kept() -> None:
+    said = report(TEXTED, output=f'Say {{"baton": "release"}}:\n{{"baton": "release"}}\n{MET}\nThat was it.'.encode())
+    text = 'Say {"baton": "release"}:\n{"baton": "release"}\nThat was it.'
+    assert (said.verb, said.body["output"]) == ("complete", {"text": text})
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\x85", "\x0c", "\x0b", "\x1c", "\x1e"])
+def test_a_character_that_ends_a_line_elsewhere_cuts_no_report(character: str) -> None:
+    line = json.dumps({"baton": "complete", "notes": [f"the log says:{character}all listed"]}, ensure_ascii=False)
+    if character < " ":  # JSON allows it outside of texts only
+        line = json.dumps({"baton": "complete", "notes": ["all listed"]})
+    said = report(TEXTED, output=f"One{character}two.\n{line}".encode())
+    assert said.verb == "complete"
+    assert said.body["output"] == {"text": f"One{character}two."}
+    assert said.body["notes"][0].endswith("all listed")
+
+
+@pytest.mark.parametrize(
+    ("printed", "output", "note"),
+    [
+        (rb'{"a": "\ud83d"}', {"a": "\ufffd"}, CHARACTERS),
+        (rb'{"a": "x\u0000"}', {"a": "x\ufffd"}, CHARACTERS),
+        (rb'{"\u0000": 1}', {"\ufffd": 1}, CHARACTERS),
+        (b'{"a": "\xff"}', {"a": "\ufffd"}, CHARACTERS),
+        (b'{"a": NaN}', {"a": "NaN"}, NUMBERS),
+        (b"[1e400, -1e-400]", ["1e400", -0.0], NUMBERS),
+        (b'{"a": 123456789012345678901234567890123456789}', {"a": "123456789012345678901234567890123456789"}, NUMBERS),
+    ],
+)
+def test_an_output_that_baton_would_refuse_is_repaired_and_the_notes_say_so(
+    printed: bytes, output: Any, note: str
+) -> None:
+    assert report(output=printed).body == {"output": output, "notes": [note]}
+    reported = json.dumps({"baton": "complete", "notes": ["mine"]})[:-1].encode() + b', "output": ' + printed + b"}"
+    assert report(output=reported).body == {"output": output, "notes": ["mine", note]}
+
+
+def test_what_is_nested_too_deeply_is_kept_as_text() -> None:
+    body = report(output=b"[" * 17 + b"1" + b"]" * 17).body
+    assert body["notes"] == [LEVELS]
+    assert json.dumps(body["output"]) == "[" * 12 + json.dumps("[" * 5 + "1" + "]" * 5) + "]" * 12
+
+
+@pytest.mark.parametrize("printed", [b"not JSON \xff\x00", b"[" * 100_000, b'{"a": 1}\n{"a": 2}'])
+def test_an_output_that_is_no_json_is_kept_whole_in_the_failure(printed: bytes) -> None:
+    said = report(output=printed)
+    kept = said.body["failure"]["partial_progress"]["output"]["text"]
+    assert (said.verb, kept) == ("fail", printed.decode("utf-8", "replace").replace("\x00", "\ufffd"))
+
+
+@settings(max_examples=scaled(2_000), deadline=None)
+@given(st.one_of(st.binary(max_size=300), st.text(max_size=100).map(lambda text: json.dumps(text).encode())))
+def test_every_output_of_a_program_can_be_sent_and_is_kept(printed: bytes) -> None:
+    for reading in (READING, TEXTED):
+        body = report(reading, output=printed).body
+        sent = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()  # no half of a character is left
+        assert b"\\u0000" not in sent.replace(b"\\\\", b"")
+        assert printed.strip() == b"" or body.keys() & {"output", "failure"}
 
 
 def test_text_may_end_with_another_verb() -> None:

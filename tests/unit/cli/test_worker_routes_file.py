@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from baton_cli.worker.agent_work import AgentWork
-from baton_cli.worker.routes_file import seconds, works_of
+from baton_cli.worker.routes_file import checked, seconds, works_of
 from baton_client.errors import Misused
 from baton_client.profiles import Profile
 
@@ -58,6 +59,21 @@ def test_file_that_is_wrong_is_refused_before_anything_is_claimed(tmp_path: Path
 def test_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Misused):
         works_of(tmp_path / "none.toml", USUAL, lambda _: USUAL.profile)
+
+
+@pytest.mark.parametrize("program", ["./run.sh", "./sub/run.sh", "sub/run.sh"])
+def test_a_program_by_a_relative_path_is_found_where_the_worker_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for place in (tmp_path / "run.sh", tmp_path / "sub" / "run.sh"):
+        place.write_text("#!/bin/sh\n")
+        place.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    work = replace(USUAL, command=(program,))
+    assert checked(work) is work
+    with pytest.raises(Misused, match="can't be run"):
+        checked(replace(work, command=("./other.sh",)))
 
 
 def test_lengths() -> None:

@@ -145,6 +145,23 @@ def test_a_compaction_saves_what_the_last_checkpoint_has_and_the_models_last_wor
     assert len(saved[0][1]["claude_code"]["said_last"]) == 4_000
 
 
+@pytest.mark.parametrize(
+    ("said", "saved"), [("step 7\u2028is done", "step 7\u2028is done"), ("cut \ud83d\0", "cut ??")]
+)
+def test_a_compaction_saves_the_last_words_whatever_characters_they_have(
+    session: Session, said: str, saved: str
+) -> None:
+    transcript = session.home / "transcript.jsonl"
+    lines = [{"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}} for text in ("old", said)]
+    written = [json.dumps(line, ensure_ascii=not said.isprintable() and "\u2028" not in said) for line in lines]
+    transcript.write_text("\n".join(written), encoding="utf-8")
+    session.kept.write({"clm_1": "task_1"}, {})
+    session.answers(tasks_checkpoints={"items": []})
+    assert session.hook("compact", transcript_path=str(transcript)) == (0, "")
+    ((_, state),) = [(asked, json.loads(sent)) for asked, sent in session.asked() if sent]
+    assert state["claude_code"]["said_last"] == saved
+
+
 def test_a_compaction_hides_no_checkpoint_that_it_could_not_read(session: Session) -> None:
     session.kept.write({"clm_1": "task_1"}, {})
     assert session.hook("compact") == (0, "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from baton_client.mended import read
 
 FIELDS = {"step_name": str, "state": dict}
 
@@ -13,7 +14,7 @@ def parsed(line: bytes | None) -> dict[str, Any] | str:
     if line is None:
         return "it is longer than 256 KiB"
     try:
-        found = json.loads(line)
+        found, _ = read(line)
     except (ValueError, RecursionError):
         return "it isn't JSON"
     if not isinstance(found, dict) or found.keys() != FIELDS.keys():

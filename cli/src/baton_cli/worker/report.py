@@ -10,6 +10,7 @@ from typing import Any
 
 from baton_cli.text import visible
 from baton_cli.worker.program import MAX_OUTPUT, ProgramExit
+from baton_client.mended import read, text_of
 
 TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h
 VERB = "baton"
@@ -20,6 +21,9 @@ MAX_HEAD = 200
 GUARDRAIL = "guardrail"
 # The characters that are kept of an answer that was refused twice. They fit into any request, however they are escaped.
 MAX_KEPT = 40_000
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+# What may stand below a report: blanks, the end of a code fence, a rule.
+_DECORATION = re.compile(r"(?:\x1b\[[0-9;?]*[ -/]*[@-~]|[\s`*_=\ufeff-])*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +104,11 @@ def _keeping(body: dict[str, Any], answer: Any) -> ClaimReport:
 
 
 def _keeping_less(report: ClaimReport, code: str) -> ClaimReport:
-    """Returns the failure after Baton has refused it with the whole answer, mostly as too large. It has the beginning
-    of a long answer, and nothing of a short one, so that the refusals come to an end."""
+    """Returns the failure after Baton has refused it with the whole answer, mostly as too large. It has the answer's
+    text, or its beginning, and after one more refusal nothing, so that the refusals come to an end."""
     bare = {name: value for name, value in report.body["failure"].items() if name != "partial_progress"}
     text = report.kept if isinstance(report.kept, str) else json.dumps(report.kept, ensure_ascii=False)
-    if len(text) <= MAX_KEPT or code == GUARDRAIL:
+    if isinstance(report.kept, str) or code == GUARDRAIL:
         return ClaimReport("fail", {**report.body, "failure": bare}, is_plain=True)
     return _keeping({**report.body, "failure": bare}, text[:MAX_KEPT])
 
@@ -114,41 +118,68 @@ def _answered(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
         said = f"{reading.name} printed more than {MAX_OUTPUT} bytes on its standard output."
         return _failure("validation", said, ended)
     if reading.is_text:
-        return _text_report(ended.output.decode("utf-8", "replace").strip())
+        return _text_report(text_of(ended.output).strip())
     if not ended.output.strip():
         return ClaimReport("complete")
     try:
-        answer = json.loads(ended.output)
+        answer, notes = read(ended.output)
     except (ValueError, RecursionError):
-        head = ended.output[:MAX_HEAD].decode("utf-8", "replace")
-        return _failure("validation", f"{reading.name} printed something that isn't JSON: {head}", ended)
-    return _json_report(answer, ended, reading)
+        text = text_of(ended.output)
+        said = f"{reading.name} printed something that isn't JSON: {text[:MAX_HEAD]}"
+        return _keeping(_failure("validation", said, ended).body, {"text": text})
+    return _json_report(answer, notes, ended, reading)
 
 
 def _text_report(text: str) -> ClaimReport:
-    """Returns the report of a text. Its last line, or the last line of a fenced block at its end, may be JSON that
-    names a verb."""
-    lines = text.splitlines()
-    while lines and lines[-1].strip() in {"", "```"}:
-        lines.pop()
+    """Returns the report of a text. The last of its lines that is JSON and names a verb is the report; the rest is the
+    output."""
+    lines = text.split("\n")  # not by U+2028 and the like, which may stand within JSON
+    for number in reversed(range(len(lines))):
+        found = _report_in(lines[number])
+        if found is not None:
+            answer, notes = found
+            before = "\n".join(lines[:number]).rstrip().removesuffix("```json").removesuffix("```").rstrip()
+            after = [each for each in lines[number + 1 :] if not _DECORATION.fullmatch(each)]
+            rest = "\n".join([*([before] if before else []), *after])
+            return (
+                _completed({"output": {"text": rest}, **answer}, notes)
+                if answer[VERB] == "complete"
+                else _ended(answer)
+            )
+    return ClaimReport("complete", {"output": {"text": text}})
+
+
+def _report_in(line: str) -> tuple[dict[str, Any], list[str]] | None:
+    """Returns the report that a line holds, whatever colours, quotes or marks are around it."""
+    plain = _COLOURS.sub("", line).strip("\ufeff` \t\r")
+    if f'"{VERB}"' not in plain:
+        return None
     try:
-        answer = json.loads(lines[-1]) if lines else None
+        answer, notes = read(plain)
     except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict) or answer.get(VERB) not in VERBS or "claim_id" in answer:
-        return ClaimReport("complete", {"output": {"text": text}})
-    verb, body = answer[VERB], {name: value for name, value in answer.items() if name != VERB}
-    rest = "\n".join(lines[:-1]).rstrip().removesuffix("```json").removesuffix("```").rstrip()
-    return ClaimReport(verb, {"output": {"text": rest}, **body} if verb == "complete" else body)
+        return None
+    is_report = isinstance(answer, dict) and answer.get(VERB) in VERBS and "claim_id" not in answer
+    return (answer, notes) if is_report else None
 
 
-def _json_report(answer: Any, ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
+def _json_report(answer: Any, notes: list[str], ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
     if not isinstance(answer, dict) or VERB not in answer:
-        return ClaimReport("complete", {"output": answer})
-    verb, body = answer[VERB], {name: value for name, value in answer.items() if name != VERB}
-    if verb in VERBS and "claim_id" not in body:
-        return ClaimReport(verb, body)
+        return _completed({"output": answer}, notes)
+    if answer[VERB] in VERBS and "claim_id" not in answer:
+        return _completed(answer, notes) if answer[VERB] == "complete" else _ended(answer)
     return _failure("validation", f"{reading.name} answered with a verb that isn't one of {', '.join(VERBS)}.", ended)
+
+
+def _completed(body: dict[str, Any], notes: list[str]) -> ClaimReport:
+    """``notes``: of what was repaired; the completion says so."""
+    told = body.get("notes", [])
+    if notes and isinstance(told, list):
+        body = {**body, "notes": [*told, *notes]}
+    return ClaimReport("complete", {name: value for name, value in body.items() if name != VERB})
+
+
+def _ended(answer: dict[str, Any]) -> ClaimReport:
+    return ClaimReport(answer[VERB], {name: value for name, value in answer.items() if name != VERB})
 
 
 def _failure(kind: str, said: str, ended: ProgramExit, *, is_retryable: bool = False) -> ClaimReport:

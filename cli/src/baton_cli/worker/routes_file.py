@@ -10,6 +10,7 @@ profile = "qa"             # whose token is used, by default the command's own
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tomllib
@@ -105,7 +106,9 @@ def checked(work: AgentWork) -> AgentWork:
     if not 0 <= work.memories <= MAX_MEMORIES:
         raise Misused(f"{work.memories} memories", f"it is 0 to {MAX_MEMORIES}")
     program = work.command[0]
-    if shutil.which((work.directory or Path()) / program if "/" in program else program) is None:
+    # Path drops a "./", and the program would be looked for in PATH.
+    place = os.path.join(work.directory or "", program)  # noqa: PTH118
+    if shutil.which(place if "/" in program else program) is None:
         raise Misused(
             f"{program} can't be run", "there is no such program, or it isn't executable", f"chmod +x {program}"
         )

@@ -12,6 +12,7 @@ from baton_client.core import Flow, Listen, Patience, Request
 from baton_client.errors import BatonError, ClaimLost
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, now
+from baton_client.mended import mended
 from baton_client.polls import LongPoll
 from baton_client.verbs import (
     LOOK_SECONDS,
@@ -92,8 +93,9 @@ class WorkVerbs:
 
     @verb
     def save(self, state: Mapping[str, Any], step: str = "progress") -> Flow[t.SavedCheckpoint]:
-        """Keeps progress that the next attempt goes on from."""
-        body: Any = {"claim_id": self.claim_id, "step_name": step, "state": dict(state)}
+        """Keeps progress that the next attempt goes on from. What the API would refuse is repaired, as in
+        ``complete``."""
+        body: Any = {"claim_id": self.claim_id, "step_name": step, "state": mended(dict(state))[0]}
         return self._said(operations.checkpoint(self.task_id, body))
 
     @verb
@@ -101,8 +103,12 @@ class WorkVerbs:
         self, /, output: Any = None, *, met: Mapping[str, str | bool] | None = None, key: str | None = None, **more: Any
     ) -> Flow[t.CompletedAndNext]:
         """``met``: each criterion with its evidence, or with whether it is met. ``more``: other fields of
-        ``CompletionRequest``, as they are."""
+        ``CompletionRequest``, as they are. An output that the API would refuse is repaired (``mended.py``), and the
+        ``notes`` say so."""
+        output, notes = mended(output)
         body: Any = {"claim_id": self.claim_id, "output": output, **more}
+        if notes:
+            body["notes"] = [*more.get("notes", ()), *notes]
         if met is not None:
             reports = [_report(criterion, said) for criterion, said in met.items()]
             body["verification"] = {**more.get("verification", {}), "acceptance_criteria_met": reports}

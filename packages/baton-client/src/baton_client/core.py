@@ -46,7 +46,10 @@ class Request(Generic[T]):
     def content(self) -> bytes | None:
         if self.body is None or isinstance(self.body, bytes):
             return self.body
-        return json.dumps(self.body, ensure_ascii=True).encode()
+        try:
+            return json.dumps(self.body, ensure_ascii=False).encode()  # the limits are of bytes
+        except UnicodeEncodeError:  # half of a character: Baton's refusal names the field
+            return json.dumps(self.body, ensure_ascii=True).encode()
 
     def headers_for(self, token: str, agent: str) -> dict[str, str]:
         """``agent``: the program, as its ``User-Agent`` says it."""
