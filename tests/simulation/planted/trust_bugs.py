@@ -484,6 +484,10 @@ ENDED = (
 _CLIENT, _RUNS = "packages/baton-client/src/baton_client", f"{_ATTACKS}/test_run_states.py"
 _CALLS = "tests/unit/client/test_runs.py"
 CLIENT = (
+    bug("a run takes an earlier turn's result for a later call",
+        do.value(f"{_CLIENT}/runs:RunVerbs._turn_to", "[]", "raw"),
+        test="tests/unit/client/test_runs.py::"
+        "test_a_later_call_of_the_same_id_is_handed_off_though_its_process_dies_before"),
     bug("a client loads the state of another agent or principal",
         do.operand(f"{_CLIENT}/saved_runs:loaded", "False", "claimed_by"),
         test=f"{_RUNS}::test_peers_own_run_on_open_work_is_passed_over"),

@@ -113,6 +113,46 @@ def test_another_text_around_what_is_masked_is_another_question(
     assert len(_asked_over_a_death(baton_world, reviewer, asked, now)) == 2
 
 
+def test_a_later_call_of_the_same_id_is_handed_off_though_its_process_dies_before(
+    baton_world: BatonWorld, reviewer: Baton, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next claim's answer still has the results of the wait before."""
+    helper = baton_world.baton("helper", approval="auto")
+    baton_world.baton("scout").hand_off("reviewer", "Release 1.2")
+    first, second = (Call.hand_off("c1", "helper", reason) for reason in ("Test it", "Ship it"))
+
+    def help_with(reason: str) -> None:
+        with helper.claim() as work:
+            assert _there(work).reason == reason
+            _there(work).complete(f"done: {reason}")
+
+    with reviewer.claim() as work:
+        assert Run(_there(work)).wait_for({"turn": 1}, [first]) is None
+    help_with("Test it")
+
+    def die() -> None:
+        with reviewer.claim() as work:
+            run = Run(_there(work))
+            assert (run.go_on() or {})["c1"].value == "done: Test it"
+            monkeypatch.setattr(run, "_settled", _killed)
+            run.wait_for({"turn": 2}, [second])
+
+    with pytest.raises(KeyboardInterrupt):
+        die()
+    baton_world.later(minutes=1)
+    with reviewer.claim() as work:
+        run = Run(_there(work))
+        assert (run.state, run.go_on()) == ({"turn": 2}, None)
+    help_with("Ship it")
+    with reviewer.claim() as work:
+        assert (Run(_there(work)).go_on() or {})["c1"].value == "done: Ship it"
+        _there(work).complete()
+
+
+def _killed() -> Any:
+    raise KeyboardInterrupt
+
+
 def test_a_result_that_is_too_long_to_come_along_says_where_it_is(baton_world: BatonWorld, reviewer: Baton) -> None:
     for each in _outcomes(baton_world, reviewer, lambda part: part.complete("It fits. " * 5_000)):
         assert each.is_good

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from baton_cli.text import json_text
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
 from baton_cli.worker.watchdog import CHECKPOINTS
 
+_SECRETS = {"BATON_TOKEN", "BATON_RUN_KEY"}
 # So many retries in a row are followed to their first task.
 MOST_RETRIES = 50
 # The instruction for a program that prints a text: how to end.
@@ -66,10 +68,11 @@ def effect_key(read: Callable[[str], ApiAnswer], claim: WorkerClaim) -> str | No
 
 def standard_input(claim: WorkerClaim, key: str, *, is_text: bool = False) -> bytes:
     """Returns the claim's answer as JSON, without the claim's id, which is the worker's secret. ``is_text``: a model
-    reads it, so what the task asks for stands first, and how to end."""
+    reads it, so what the task asks for stands first, and how to end; no character of it is hidden."""
     told = {name: value for name, value in claim.json.items() if name != "claim_id"}
     leading = {"asked": asked(claim), "end_with": END_WITH} if is_text else {}
-    return json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text).encode()
+    written = json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text)
+    return (json_text(written) if is_text else written).encode()
 
 
 def asked(claim: WorkerClaim) -> dict[str, Any]:
@@ -90,8 +93,8 @@ def asked(claim: WorkerClaim) -> dict[str, Any]:
 
 
 def environment(work: AgentWork, claim: WorkerClaim, key: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Returns the program's environment. ``given``: the worker's own. The token isn't handed on unless
-    ``work.lends_token``."""
+    """Returns the program's environment. ``given``: the worker's own. The token, and the key that signs saved runs,
+    aren't handed on unless ``work.lends_token``."""
     task = claim.json["task"]
     named = {
         "BATON_AGENT": work.agent,
@@ -105,4 +108,4 @@ def environment(work: AgentWork, claim: WorkerClaim, key: str, given: Mapping[st
     if work.lends_token:
         lent = {"BATON_URL": work.profile.url, "BATON_TOKEN": work.profile.token, "BATON_CLAIM_ID": claim.claim_id}
         return {**given, **named, **lent}
-    return {**{name: value for name, value in given.items() if name != "BATON_TOKEN"}, **named}
+    return {**{name: value for name, value in given.items() if name not in _SECRETS}, **named}

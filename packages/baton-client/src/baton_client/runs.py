@@ -54,8 +54,11 @@ class RunVerbs:
         self._asked: dict[str, str] = dict(saved.get("asked", {}))
         self._known: list[str] = list(saved.get("known", ()))
         # The colleagues' results: the claim's answer has the results of the last wait, the state those of waits before.
+        # A turn that ended took its own: a later call may have the id of an earlier one.
+        self._taken: list[str] = list(saved.get("taken", ()))
         results = cast("list[dict[str, Any]]", work.raw.get("results") or [])
-        self._results: list[dict[str, Any]] = [*saved.get("results", ()), *results]
+        new = [each for each in results if each["task_id"] not in self._taken]
+        self._results: list[dict[str, Any]] = [*saved.get("results", ()), *new]
 
     @property
     def lost(self) -> bool:
@@ -154,6 +157,7 @@ class RunVerbs:
         """What was asked and done before is no call's of now, were it the same word for word."""
         self.state, self.calls, self._is_resumed = state, tuple(calls), False
         self._known = [*self._known, *self._asked.values()]
+        self._taken = [each["task_id"] for each in cast("list[Any]", self._work.raw.get("results") or [])]
         self.outcomes, self._asked, self._results = {}, {}, []
 
     def _settled(self) -> Flow[dict[str, Outcome] | None]:
@@ -256,6 +260,7 @@ class RunVerbs:
                 "asked": self._asked,
                 "known": self._known,
                 "results": self._results,
+                "taken": self._taken,
             }
         )
         signed = signature(self._keys[0], work.task_id, work.agent, work.fence, state)
