@@ -6,7 +6,7 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
@@ -56,6 +56,8 @@ class ScriptedApi:
         answer = self.answers.popleft() if self.answers else Answer(body={})
         if answer.after is not None:
             answer.after.wait(30)
+        if answer.status >= 400 and isinstance(answer.body, dict) and "code" in answer.body:
+            answer = replace(answer, body={"status": answer.status, **answer.body})  # as each problem of Baton's
         return Sent(answer.status, answer.headers.items(), answer.content) if answer.status else None
 
 

@@ -1,5 +1,5 @@
 """What baton-client knows of docs/openapi.json: ``types.py`` by datamodel-code-generator, in an environment of its own
-(requirements/types.in), and ``operations.py``, a function for each operation.
+(requirements/types.in), ``operations.py``, a function for each operation, and ``answer_shapes.py``, its answers.
 
     python -m tools.docs.client_types [--check]
 """
@@ -48,7 +48,12 @@ PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"
 
 
 def main() -> int:
-    made = {PACKAGE / "types.py": types(), PACKAGE / "operations.py": operations(json.loads(DOCUMENT.read_text()))}
+    document = json.loads(DOCUMENT.read_text())
+    made = {
+        PACKAGE / "types.py": types(),
+        PACKAGE / "operations.py": operations(document),
+        PACKAGE / "answer_shapes.py": answer_shapes(document),
+    }
     if "--check" not in sys.argv:
         for path, text in made.items():
             path.write_text(text, encoding="utf-8")
@@ -143,6 +148,38 @@ def _answer(operation: dict[str, Any]) -> str:
 
 def _type(schema: dict[str, Any]) -> str:
     return f"t.{schema['$ref'].rpartition('/')[2]}" if "$ref" in schema else "Any"
+
+
+SHAPES_HEAD = '''# Made from docs/openapi.json by `make openapi`.
+"""The answers of every operation that aren't refusals, by which ``genuine.py`` knows Baton."""
+
+from __future__ import annotations
+'''
+
+
+def answer_shapes(document: dict[str, Any]) -> str:
+    """Names: of the fields that a shape always has. Operations: method and path → status → the shape; "text" for plain
+    text, None for an answer without a body."""
+    found = {
+        f"{method.upper()} {path}": {
+            int(status): _shape(answer.get("content", {}))
+            for status, answer in operation["responses"].items()
+            if int(status) < 400
+        }
+        for path, verbs in document["paths"].items()
+        for method, operation in verbs.items()
+    }
+    used = sorted({name for answers in found.values() for name in answers.values() if name not in {None, "text"}})
+    schemas = document["components"]["schemas"]
+    names = {name: " ".join(schemas.get(name, {}).get("required", [])) for name in used}
+    written = f"NAMES: dict[str, str] = {names!r}\n\nOPERATIONS: dict[str, dict[int, str | None]] = {found!r}\n"
+    return formatted(f"{SHAPES_HEAD}\n{written}")
+
+
+def _shape(content: dict[str, Any]) -> str | None:
+    if "application/json" in content:
+        return str(content["application/json"]["schema"].get("$ref", "").rpartition("/")[2])
+    return "text" if content else None
 
 
 def _wrapped(text: str) -> Iterator[str]:

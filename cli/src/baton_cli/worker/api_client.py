@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from baton_client.core import Answer
 from baton_client.errors import NoAnswer
+from baton_client.genuine import why_foreign
 
 TIMEOUT_SECONDS = 20.0
 _BUSY = {408, 429, 500, 502, 503, 504}
@@ -38,13 +39,14 @@ class AnswerKind(Enum):
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
     """An answer of the API, or none. ``retry_after``: the seconds that Baton asks for. ``due_at``: when there may be a
-    claim, or empty."""
+    claim, or empty. ``why``: why there is none of Baton's."""
 
     kind: AnswerKind
     json: Any = None
     retry_after: float = 0.0
     status: int = 0
     due_at: str = ""
+    why: str = ""
 
     @property
     def code(self) -> str:
@@ -54,31 +56,35 @@ class ApiAnswer:
     def said(self) -> str:
         """The refusal in a few words, for people."""
         detail = self.json.get("detail", "") if isinstance(self.json, dict) else ""
-        return f"{self.status or 'no answer'} {self.code} {detail}".strip()
+        return f"no answer of Baton's: {self.why}" if self.why else f"{self.status} {self.code} {detail}".strip()
 
 
 def post(api: Api, path: str, body: Any, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> ApiAnswer:
     """Returns the answer to a ``POST``. Raises nothing."""
-    return _answer(lambda: api.request("POST", path, body, key=key, timeout=timeout))
+    return _answer("POST", path, lambda: api.request("POST", path, body, key=key, timeout=timeout))
 
 
 def get(api: Api, path: str) -> ApiAnswer:
     """Returns the answer to a ``GET``. Raises nothing."""
-    return _answer(lambda: api.request("GET", path))
+    return _answer("GET", path, lambda: api.request("GET", path))
 
 
-def _answer(request: Callable[[], Answer]) -> ApiAnswer:
+def _answer(method: str, path: str, request: Callable[[], Answer]) -> ApiAnswer:
     try:
         reply = request()
-    except NoAnswer:
-        return ApiAnswer(AnswerKind.RETRY)
+    except NoAnswer as exc:
+        return ApiAnswer(AnswerKind.RETRY, why=exc.why)
+    # A page of a proxy's or a portal's ends no work: nobody knows whether the request took effect.
+    if why := why_foreign(method, path, reply.status, reply.headers, reply.json):
+        status = reply.status if reply.status >= 400 else 0
+        return ApiAnswer(AnswerKind.RETRY, retry_after=reply.retry_after, status=status, why=why)
     return ApiAnswer(_kind(reply), reply.json, reply.retry_after, reply.status, reply.headers.get("baton-due-at", ""))
 
 
 def _kind(reply: Answer) -> AnswerKind:
-    if reply.status < 300 and (reply.status == 204 or isinstance(reply.json, dict)):
+    if reply.status < 400:
         return AnswerKind.DONE
-    if reply.status < 400 or reply.status in _BUSY:  # an HTML page or a redirect comes from a network, not from Baton
+    if reply.status in _BUSY:
         return AnswerKind.RETRY
     if reply.status == 401 or reply.code in _DENIED:
         return AnswerKind.DENIED
