@@ -55,13 +55,23 @@ class RollsBackView(TypedDict):
     rollback_request: dict[str, Any]
 
 
+class LeftCheckpoint(TypedDict):
+    """A saved state. ``by``: the principal that saved it. Nobody has approved it."""
+
+    step_name: str
+    state: dict[str, Any]
+    at: str
+    by: str
+
+
 class RetriesView(TypedDict):
-    """The handoff that this one retries, as it had ended."""
+    """The handoff that this one retries, as it had ended. ``checkpoint``: its worker's latest one, if it fits in."""
 
     handoff_id: str
     state: task_views.StateName
     failure: outcome_views.FailureView | None
     checkpoint_id: str | None
+    checkpoint: NotRequired[LeftCheckpoint]
 
 
 class ContinuesView(TypedDict):

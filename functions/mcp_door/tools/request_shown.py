@@ -30,6 +30,7 @@ def rest(body: dict[str, Any], *, has_snapshot: bool) -> dict[str, Any]:
         "target": {"agent", "reason"},
         "expectations": {"deliverables"},
         "rollback": {"checkpoint_id"},
+        "retries": {"checkpoint"},  # the claim shows it, as its worker's
         "metadata": _OF_METADATA,
     }
     for name, known in parts.items():

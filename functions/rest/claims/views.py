@@ -13,6 +13,7 @@ from baton.domain.memory.snapshot import ClaimMemory
 from baton.domain.memory.taken_along import SNAPSHOT
 from baton.domain.tasks.task import Claim
 from baton.ports.deps import Deps
+from baton.ports.details import TaskDetails
 from baton.steps.claims.take_task import Claimed
 from rest.claims.memory_views import ClaimMemoryView, claim_memory_view
 from rest.shape import ViewShape
@@ -65,7 +66,8 @@ class RunStateView(SavedRunState):
 class ClaimAnswer(TypedDict):
     """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are the branches'
     ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
-    ``claimed_by``: the principal that claimed. ``checkpoint``: the latest one. ``run_state``: the saved state of a
+    ``claimed_by``: the principal that claimed. ``checkpoint``: the latest one; of a retry that has
+    saved none, the one of the handoff that it retries. ``run_state``: the saved state of a
     framework's run; null if none was saved. ``memory``: null unless the handoff has a snapshot, or the request asked
     for ``auto_memories``."""
 
@@ -96,7 +98,7 @@ _CHECKPOINT = ViewShape(CheckpointState, Checkpoint, "checkpoint_id")
 
 
 def claim_answer(deps: Deps, by: Principal, claimed: Claimed) -> ClaimAnswer:
-    details, claim = claimed.details, claimed.details.task.claim
+    details, saved, claim = claimed.details, claimed.details.checkpoint, claimed.details.task.claim
     if claim is None:
         raise ValueError("a claim's answer needs a claimed task")
     resume_payload = details.resume_payload or {}
@@ -113,7 +115,7 @@ def claim_answer(deps: Deps, by: Principal, claimed: Claimed) -> ClaimAnswer:
         "callback": resume_payload.get("callback"),
         "interaction_id": resume_payload.get("interaction_id"),
         "answers": resume_payload.get("answers", []),
-        "checkpoint": checkpoint_state(details.checkpoint) if details.checkpoint else None,
+        "checkpoint": checkpoint_state(saved) if saved else _earlier(details) if details.task.retry_of else None,
         "run_state": None if details.run_state is None else _run_state(details.run_state, claim),
         "memory": None if claimed.memory is None else claim_memory_view(claimed.memory),
     }
@@ -123,6 +125,15 @@ def _body(body: dict[str, Any], memory: ClaimMemory | None) -> dict[str, Any]:
     """Returns the body. Its snapshot says what ``memory`` does: here too no worker gets what was taken back since."""
     known = None if memory is None else memory.known
     return {**body, SNAPSHOT: known.plain()} if known is not None and SNAPSHOT in body else body
+
+
+def _earlier(details: TaskDetails) -> CheckpointState | None:
+    """The checkpoint that a retry came with."""
+    retries = (details.body or {}).get("retries") or {}
+    earlier = retries.get("checkpoint")
+    shown: Any = None if earlier is None else {"checkpoint_id": retries["checkpoint_id"], **earlier}
+    found: CheckpointState | None = shown
+    return found
 
 
 def checkpoint_state(checkpoint: Checkpoint) -> CheckpointState:

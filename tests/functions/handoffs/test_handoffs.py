@@ -380,7 +380,9 @@ def test_retry_answers_with_the_new_handoff(http_agents: HttpAgents) -> None:
     assert reply.status == 201, reply.text
     handoff = reply.json["handoff"]
     assert reply.headers["Location"] == f"/handoffs/{handoff['handoff_id']}"
-    assert (handoff["kind"], handoff["context"]["state"]) == ("retry", {"step": 2})
+    assert (handoff["kind"], handoff["context"]["state"]) == ("retry", {"step": 1})
+    left = handoff["retries"]["checkpoint"]
+    assert (left["step_name"], left["state"], left["by"]) == ("half", {"step": 2}, "agent:auto-code")
     assert handoff["retries"]["handoff_id"] == failed["handoff_id"]
     assert handoff["retries"]["failure"]["description"] == "No fixtures"
     assert reply.json["task"]["retry_of"] == failed["id"]

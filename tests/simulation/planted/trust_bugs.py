@@ -307,6 +307,9 @@ _MAKERS = f"{_RULES}::test_the_person_who_made_the_requesters_token_is_an_author
 _NEXT = f"{_RULES}::test_a_next_group_counts_for_the_rule_alone_whose_time_has_come"
 _REVIEWS = f"{_ATTACKS}/test_reviews.py::test_a_request_is_not_released_to_an_agent_that_a_member_changed_since"
 _MOVED = f"{_ATTACKS}/test_reviews.py::test_a_message_is_not_released_to_another_agent_than_the_one_that_was_read"
+_AGAIN = f"{_ATTACKS}/test_reviews.py::test_another_request_of_an_open_review_does_not_approve_the_change_of_its_agent"
+_BACK = f"{_ATTACKS}/test_reviews.py::test_a_rollback_is_released_to_the_agent_that_it_names_or_to_nobody"
+_RETRIES = f"{_ATTACKS}/test_retries.py::test_a_retry_keeps_the_approved_state_and_names_the_author_of_what_was_saved"
 GUARDS = (
     bug("everybody defers guarded work", do.drop_statement("tasks/transitions:_defer", "must_name"),
         test=f"{_ATTACKS}/test_approval_rules.py::test_only_people_whose_approval_counts_defer_guarded_work"),
@@ -335,9 +338,6 @@ GUARDS = (
         do.drop_statement("escalations/release_review:_release_handoff", "must_be_for"), test=f"{_REVIEWS}[looped]"),
     bug("an escalation is released as read though its agent has changed",
         do.drop_statement("escalations/release_review:_release", "must_be_for"), test=f"{_REVIEWS}[capped]"),
-    bug("a review keeps the agent's version of its first request",
-        do.drop_argument("escalations/review:Review.asked_again", "replace", "service_version"),
-        test=f"{_ATTACKS}/test_reviews.py::test_a_request_that_came_after_the_change_is_for_the_agent_as_it_is"),
     bug("a message is released to another agent than was read",
         do.never("escalations/release_review:_release_handoff", "stored"), test=_MOVED),
     bug("a message that is released to another agent than was read shows the draft from before",
@@ -346,6 +346,38 @@ GUARDS = (
         do.drop_argument("escalations/review:Review.rebuilt", "replace", "service_version"),
         test=f"{_ATTACKS}/test_reviews.py"
         "::test_a_message_that_moved_on_before_its_agent_changed_needs_no_version_of_the_agent"),
+    bug("another draft of a message forgets how its agent was",
+        do.call("escalations/review:Review.rebuilt", "_held_version", "service_version_of(target)"),
+        test=f"{_ATTACKS}/test_reviews.py::test_a_message_that_moved_on_to_the_same_changed_agent_needs_its_version"),
+    bug("another request of a review forgets how its agent was",
+        do.call("escalations/review:Review.asked_again", "_held_version", "service_version_of(target)"), test=_AGAIN),
+    bug("a review that opens again keeps the agent's version of before",
+        do.operand("escalations/review:Review._held_version", "True", "is_open"), test=_AGAIN),
+    bug("a review keeps the agent's version for another agent",
+        do.operand("escalations/review:Review._held_version", "True", "slug"),
+        test=f"{_ATTACKS}/test_reviews.py"
+        "::test_a_message_that_moved_on_before_its_agent_changed_needs_no_version_of_the_agent"),
+    bug("the review of a rollback to nobody is of open work",
+        do.argument("handoffs/follow_up:roll_back", "HandoffDraft", "target", "agent.slug if agent else None"),
+        test=_BACK),
+    bug("a rollback of an earlier release is released as open work",
+        do.drop_operand("escalations/release_review:_agent_named", "message"), test=_BACK),
+    bug("a rollback to an agent that is off is released as open work",
+        do.statement("escalations/release_review:_agent_named", "return None", "ReviewsAgentAway"), test=_BACK),
+    bug("a released rollback finds its agent and isn't for it",
+        do.operand("escalations/release_review:_release_handoff", "draft", "slug"), test=_BACK),
+    bug("what a failed worker saved replaces what people have approved",
+        do.statement("handoffs/retry_handoff:_message",
+            "it\nif whole.checkpoint is not None:\n"
+            "    state = {**content.context.state, **whole.checkpoint.state}\n"
+            "    content = replace(content, context=content.context.having(state=state))", "message_from"),
+        test=_RETRIES),
+    bug("a retry comes without its checkpoint",
+        do.operand("handoffs/retry_handoff:_message", "[]", "each"), test=_RETRIES),
+    bug("a retry of a retry that saved nothing loses the checkpoint",
+        do.value("handoffs/retry_handoff:_left_by_worker", "(whole.task.last_checkpoint_id, None)",
+            "last_checkpoint_id"),
+        test=_RETRIES),
     bug("a message that was read is refused once its snapshot of the memory is older",
         do.operand("conversations/converse:as_said_now", "said", "replace"),
         test=f"{_ATTACKS}/test_reviews.py::test_a_message_is_released_as_it_was_read_while_the_memory_changes"),

@@ -68,7 +68,7 @@ def test_a_failure_of_any_size_is_told_and_rolled_back(world: World) -> None:
     again = retry_handoff(world.deps, human(), made.task.id)
     assert again.body is not None
     assert again.body["rollback"]["checkpoint_id"] == failed.failure["checkpoint_id"]
-    assert "partial_progress" not in again.body["context"]["state"]  # named, but too large to restore
+    assert "checkpoint" not in again.body["retries"]  # named, but too large for the message
     assert len(canonical_json(again.body["context"])) <= MAX_CONTEXT_BYTES
 
 

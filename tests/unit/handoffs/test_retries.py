@@ -35,7 +35,7 @@ def failed(team: Team, held: HeldTask, target: str = B, reason: str = "try") -> 
     return team.fail(team.take(target, team.ask(target, reason, under=held).task.id)).task
 
 
-def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_its_last_checkpoint() -> None:
+def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_beside_it_the_last_checkpoint() -> None:
     team = Team(A, B)
     root = team.begin(A)
     child = team.take(B, team.ask(B, under=root, context={"state": {"a": 1}, "variables": {"v": 2}}).task.id)
@@ -44,7 +44,8 @@ def test_a_retry_takes_the_place_of_what_failed_with_its_context_and_its_last_ch
     again = retry_handoff(team.deps, agent(A), first.id)
     assert (again.task.kind, again.task.retry_of, again.task.parent_id) == ("retry", first.id, root.task.id)
     assert again.body is not None
-    assert again.body["context"] == {"state": {"a": 2, "b": 3}, "variables": {"v": 2}}
+    assert again.body["context"] == {"state": {"a": 1}, "variables": {"v": 2}}
+    assert again.body["retries"]["checkpoint"]["state"] == {"a": 2, "b": 3}
     assert again.body["retries"]["failure"]["description"] == "broke"
     assert again.body["rollback"]["checkpoint_id"] == first.last_checkpoint_id
 

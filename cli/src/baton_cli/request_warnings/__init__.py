@@ -26,7 +26,8 @@ LEFT_OUT = frozenset(
     | {"failure", "source.agent_id", "snapshot.taken_at", "snapshot.decision_ids", "snapshot.warning_ids"}
     | {"snapshot.finding_ids", "metadata.workflow_id", "metadata.parent_handoff", "metadata.depth", "metadata.hops"}
     | {"rollback.checkpoint_id", "rolls_back.handoff_id", "rolls_back.task_id", "rolls_back.checkpoint_id"}
-    | {"retries.handoff_id", "retries.checkpoint_id", "continues.handoff_id", "continues.completion_id"}
+    | {"retries.handoff_id", "retries.checkpoint_id", "retries.checkpoint.at"}
+    | {"continues.handoff_id", "continues.completion_id"}
     | {"part_of.handoff_id", "part_of.task_id", "escalation.workflow_id"}
 )
 

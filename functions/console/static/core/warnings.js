@@ -22,8 +22,8 @@ const LEFT_OUT = new Set(["handoff_id", "task_id", "kind", "status", "state", "r
   "completion", "failure", "source.agent_id", "snapshot.taken_at", "snapshot.decision_ids", "snapshot.warning_ids",
   "snapshot.finding_ids", "metadata.workflow_id", "metadata.parent_handoff", "metadata.depth", "metadata.hops",
   "rollback.checkpoint_id", "rolls_back.handoff_id", "rolls_back.task_id", "rolls_back.checkpoint_id",
-  "retries.handoff_id", "retries.checkpoint_id", "continues.handoff_id", "continues.completion_id",
-  "part_of.handoff_id", "part_of.task_id", "escalation.workflow_id"]);
+  "retries.handoff_id", "retries.checkpoint_id", "retries.checkpoint.at", "continues.handoff_id",
+  "continues.completion_id", "part_of.handoff_id", "part_of.task_id", "escalation.workflow_id"]);
 
 /** Texts and values of earlier requests, as long as somebody keeps these.
  * @type {WeakMap<object, {theirs: import("./warnings/places.js").Text[],

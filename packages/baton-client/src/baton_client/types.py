@@ -677,6 +677,15 @@ class LateResults(TypedDict):
     next_cursor: str | None
 
 
+class LeftCheckpoint(TypedDict):
+    """A saved state. `by`: the principal that saved it. Nobody has approved it."""
+
+    step_name: str
+    state: dict[str, Any]
+    at: str
+    by: str
+
+
 class ListedConversationView(TypedDict):
     """A conversation in a list. `title`: the first message's beginning. `begun_with`: the agent that it was sent to; `agent`: the one that holds the conversation now, null for open work that nobody has claimed. `state`: `open` while one of its tasks hasn't ended. `updated_at`: of the latest change of one of its tasks."""
 
@@ -1225,12 +1234,13 @@ class RetriedView(TypedDict):
 
 
 class RetriesView(TypedDict):
-    """The handoff that this one retries, as it had ended."""
+    """The handoff that this one retries, as it had ended. `checkpoint`: its worker's latest one, if it fits in."""
 
     handoff_id: str
     state: Literal["needs", "delegated", "next", "claimed", "waiting", "done", "failed", "rejected", "cancelled"]
     failure: FailureView | None
     checkpoint_id: str | None
+    checkpoint: NotRequired[LeftCheckpoint]
 
 
 class RetryRequest(TypedDict):
@@ -3221,7 +3231,7 @@ class AskedView(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
+    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; of a retry that has saved none, the one of the handoff that it retries. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
 
     task: TaskView
     body: dict[str, Any]

@@ -8,7 +8,7 @@ import { nodeOf } from "../../core/tree.js";
 import { Failure } from "./attempts.js";
 import { useSettled } from "./chain.js";
 import { Ago, Facts, Id, Said, State, Trouble } from "../parts.js";
-import { Copy } from "../text.js";
+import { Copy, Text } from "../text.js";
 
 /** @typedef {import("api").ChainView | null} Chain */
 
@@ -30,8 +30,10 @@ export function Origin({ handoff, chain = null }) {
       <p>
         ${about(retries.handoff_id)} had ended: ${stateWord(retries.state)}
         ${retries.checkpoint_id
-          && html`; this goes on from its checkpoint <${Id} of=${retries.checkpoint_id} short />`}.
+          && html`; its last checkpoint is <${Id} of=${retries.checkpoint_id} short />`}.
       </p>
+      ${retries.checkpoint && html`<h3>Checkpoint of <${Said} of=${retries.checkpoint.by} /></h3>
+        <${Text} of=${retries.checkpoint.state} title=${retries.checkpoint.step_name} isCode isWhole />`}
       ${retries.failure && html`<${Failure} of=${retries.failure} isWhole />`}
     </section>`}
     ${continues && html`<section class="origin">

@@ -25,7 +25,8 @@ BatonError
 ├── Refused               the state doesn't allow it
 │   ├── TaskEnded · NotAllowed · UndoWindowOver · RevisionChanged · AgentChanged
 │   ├── StaleClaim · AlreadyClaimed · NotClaimable · ClaimOver · NobodyHolds · ClaimChanged
-│   ├── VersionConflict · NameTaken · ReviewClosed · SecretAlreadyShown · LimitReached · TooManyAlerts
+│   ├── VersionConflict · NameTaken · ReviewClosed · ReviewsAgentAway · SecretAlreadyShown
+│   ├── LimitReached · TooManyAlerts
 │   ├── ClaimFull         the claim has stored as many bytes as one may
 │   ├── TooManyWaits      the task has waited for callbacks as often as one may
 │   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
@@ -432,6 +433,16 @@ class ReviewClosed(Refused):
     def __init__(self, review_id: str, state: str, ended_by: str | None) -> None:
         message = f"This manual review was {state!s} before, by {ended_by}."
         super().__init__(message, review_id=review_id, state=str(state), ended_by=ended_by)
+
+
+class ReviewsAgentAway(Refused):
+    """A release doesn't give the work to anybody but the agent that its manual review names."""
+
+    code = "inactive_agent"
+
+    def __init__(self, agent: str, review_id: str) -> None:
+        remedy = "switch it on or register it, and release again; or close the review and hand off again"
+        super().__init__(f"No active agent is named {agent!r}: {remedy}.", agent=agent, review_id=review_id)
 
 
 class SecretAlreadyShown(Refused):

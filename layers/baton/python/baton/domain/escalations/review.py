@@ -46,8 +46,8 @@ class Review:
     requested_by: str
     # Keys of the latest request's authors; none in a review of an earlier release, and in a saved response.
     authors: tuple[str, ...] = field(default=(), compare=False)
-    # The target's ``service_version`` at the latest request; 0 in a review of an earlier release, for open work, and in
-    # a saved response.
+    # The target's ``service_version`` when the open review first named it; 0 in a review of an earlier release, for
+    # open work, and in a saved response.
     service_version: int = field(default=0, compare=False)
     opened_at: datetime
     last_at: datetime
@@ -79,8 +79,8 @@ class Review:
             raise errors.VersionConflict("manual review", self.version)
 
     def must_be_for(self, target: Agent | None, seen: SeenReview) -> None:
-        """Raises ``AgentChanged`` if a service or a member has changed the target since the latest request, and the
-        human hasn't seen how. A human who names no version has read nothing, and isn't compared."""
+        """Raises ``AgentChanged`` if a service or a member has changed the target since the review named it, and
+        the human hasn't seen how. A human who names no version has read nothing, and isn't compared."""
         if target is None:
             return
         came_as = target.service_version if seen.version is None else self.service_version
@@ -92,7 +92,7 @@ class Review:
         """Returns the review in its next version: a release would now hand off another draft, to ``target``."""
         slug = None if target is None else target.slug
         version = self.version + 1
-        return replace(self, target_agent=slug, service_version=service_version_of(target), version=version)
+        return replace(self, target_agent=slug, service_version=self._held_version(target), version=version)
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime, target: Agent | None) -> Review:
         """Returns the review after another request, to ``target``. One that has ended opens again: a human decides on
@@ -105,11 +105,17 @@ class Review:
             request=request,
             requested_by=by.key,
             authors=by.authors,
-            service_version=service_version_of(target),
+            service_version=self._held_version(target),
             last_at=at,
             count=self.count + 1,
             version=self.version + 1,
         )
+
+    def _held_version(self, target: Agent | None) -> int:
+        """Returns the target's ``service_version`` for the next reading. An open review keeps that of the same target:
+        another draft or request doesn't approve a change of the agent."""
+        is_same = target is not None and target.slug == self.target_agent
+        return self.service_version if self.is_open and is_same else service_version_of(target)
 
     def authors_for(self, by: Principal) -> tuple[str, ...]:
         """Returns the authors of the task that ``by`` releases. If an earlier release stored the review, the maker of

@@ -9,6 +9,7 @@ from typing import Any, Never
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Agent
 from baton.domain.escalations.marker import parse_marker
 from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest, SeenReview
 from baton.domain.escalations.review import from_snapshot as review_from_snapshot
@@ -59,7 +60,8 @@ def release_review(
         InvalidMarker: one of its agents has gone.
         VersionConflict: an agent has changed the request meanwhile, or its conversation has moved on. The review then
             shows the draft that a release hands off.
-        AgentChanged: a service or a member has changed the target since the latest request.
+        AgentChanged: a service or a member has changed the target since the review named it.
+        ReviewsAgentAway: the target is switched off, or isn't registered.
     """
     by.must_have(Deed.RELEASE_REVIEW)
 
@@ -118,7 +120,8 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
     found = _conversation_of(deps, by.workspace, draft)
     if found is not None:
         draft = as_said_now(deps, found, draft)
-    agent = resolve_agents.active_target(deps, by.workspace, {}, draft.target, "target_agent")
+    agent = _agent_named(deps, review, draft)
+    draft = draft if agent is None else replace(draft, target=agent.slug)
     resolve_agents.must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
     if found is not None and asked.seen.version is not None and draft.plain() != stored.plain():
         _show_anew(deps, review.rebuilt(agent), draft)
@@ -144,6 +147,16 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
         extras.append(retry_opened(deps, deps.store.tasks.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += idempotency.save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
+
+
+def _agent_named(deps: Deps, review: Review, draft: HandoffDraft) -> Agent | None:
+    """Returns the agent that the request names, as it is now; None for open work. An earlier release stored a rollback
+    to an unknown agent without a target: its message names the agent. Raises ``ReviewsAgentAway``."""
+    name = draft.target or draft.message.target.fields.get("agent")
+    try:
+        return resolve_agents.active_target(deps, review.workspace, {}, name, "target_agent")
+    except (errors.UnknownAgent, errors.TargetInactive) as exc:
+        raise errors.ReviewsAgentAway(str(name), review.id) from exc
 
 
 def _show_anew(deps: Deps, review: Review, draft: HandoffDraft) -> Never:

@@ -1,4 +1,4 @@
-"""Retries a failed handoff: a new handoff in the place of the first, from its last checkpoint (docs/spec/protocol.md §6
+"""Retries a failed handoff: a new handoff in the place of the first, with its last checkpoint (docs/spec/protocol.md §6
 and §7)."""
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.handoffs import handoff_message
-from baton.domain.handoffs.handoff import fits_in
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.task_state import State
@@ -35,6 +34,7 @@ _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
 MOST_ABOVE = 60
 # Fields of the first handoff that the second gets anew.
 _OWN = {"handoff_id", "kind", "timestamp", "hops", "rollback"}
+_SHORT = ("type", "description")  # of a failure that is too large for the message
 
 
 def retry_handoff(
@@ -162,7 +162,6 @@ def _message(whole: TaskDetails, now: datetime) -> handoff_message.HandoffMessag
     """The first message, with its outcome since."""
     task, record = whole.task, whole.message
     content = handoff_message.message_from({name: value for name, value in record.plain().items() if name not in _OWN})
-    content = content.with_context(_restored(content.context, whole))
     deadline = content.expectations.deadline
     if deadline is not None and deadline <= now:  # else the retry would fail before it could be claimed
         content = replace(content, expectations=content.expectations.without(*handoff_message.ExpectationsPart.TIMES))
@@ -172,8 +171,9 @@ def _message(whole: TaskDetails, now: datetime) -> handoff_message.HandoffMessag
         else handoff_message.TargetPart({"reason": record.escalation_reason or task.title})
     )
     rollback = handoff_message.RollbackPart({"on_failure": record.rollback.back_to(task.source_agent)})
-    if task.last_checkpoint_id:
-        rollback = rollback.having(checkpoint_id=task.last_checkpoint_id)
+    checkpoint_id, checkpoint = _left_by_worker(whole)
+    if checkpoint_id:
+        rollback = rollback.having(checkpoint_id=checkpoint_id)
     message = replace(
         content,
         target=target.having(agent=task.target_agent),
@@ -185,21 +185,20 @@ def _message(whole: TaskDetails, now: datetime) -> handoff_message.HandoffMessag
         "handoff_id": task.handoff_id,
         "state": str(task.state),
         "failure": whole.why,
-        "checkpoint_id": task.last_checkpoint_id,
+        "checkpoint_id": checkpoint_id,
     }
-    completed = message.having(retries=retries)
-    if not completed.fits and whole.why is not None:
-        short = {name: whole.why[name] for name in ("type", "description")}
-        completed = message.having(retries={**retries, "failure": short})
-    return (
-        completed if completed.fits else replace(completed, context=handoff_message.ContextPart(record.context.fields))
-    )
+    short = retries if whole.why is None else {**retries, "failure": {key: whole.why[key] for key in _SHORT}}
+    restored = [] if checkpoint is None else [{**each, "checkpoint": checkpoint} for each in (retries, short)]
+    forms = [message.having(retries=each) for each in (*restored, retries, short)]
+    return next((each for each in forms if each.fits), forms[-1])
 
 
-def _restored(context: handoff_message.ContextPart, whole: TaskDetails) -> handoff_message.ContextPart:
-    """The context with the last checkpoint's state, unless both are too large to store; the message names the
-    checkpoint in any case."""
-    if whole.checkpoint is None:
-        return context
-    restored = context.having(state={**(context.fields.get("state") or {}), **whole.checkpoint.state})
-    return restored if fits_in(restored.json) else context
+def _left_by_worker(whole: TaskDetails) -> tuple[str | None, dict[str, Any] | None]:
+    """Returns the id of the last checkpoint, and the checkpoint as its worker's own; of a retry that saved none, those
+    of the handoff that it retries. The context stays as it was approved."""
+    saved = whole.checkpoint
+    if saved is None:
+        retries = whole.message.more.get("retries") or {}
+        return whole.task.last_checkpoint_id or retries.get("checkpoint_id"), retries.get("checkpoint")
+    at = times.rfc3339(saved.at)
+    return saved.id, {"step_name": saved.step_name, "state": saved.state, "at": at, "by": saved.by}

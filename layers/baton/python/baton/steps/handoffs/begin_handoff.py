@@ -243,8 +243,8 @@ def stopped_handoff(
     try:
         known = deps.store.escalations.review(by.workspace, review_id)
         # The viewer sees what a release would create: an agent may ask for another handoff each time.
-        latest = replace(known, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
-        review = latest.asked_again(request, by, now, planned.agent)
+        again = known.asked_again(request, by, now, planned.agent)
+        review = replace(again, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
     except errors.Unknown:
         review = Review(
             workspace=by.workspace,

@@ -99,7 +99,7 @@ def roll_back(deps: Deps, by: Principal, ended: TaskDetails, failure: dict[str, 
     draft = HandoffDraft(
         kind=Kind.ROLLBACK,
         source=source,
-        target=agent.slug if agent else None,
+        target=agent.slug if agent else back_to,  # a release looks for the agent again
         message=_with_context(record, _rollback_message(ended, failure, source, back_to)),
         lineage=lineage_under(task, record),
         join_parent=task.join_parent,
