@@ -18,6 +18,8 @@ from baton_client.core import Request
 from baton_client.errors import Refused
 
 MOST_AT_ONCE = 25
+CHANGED = "agent_changed"
+SEEN = ("revision", "digest", "agent_version", "agent_versions")
 MOST_LOOKALIKES = 5
 MOST_OF_A_FIELD = 2_000  # characters of one field of an agent that has changed
 
@@ -76,7 +78,7 @@ def _late(app: CommandContext, item: Item) -> list[Item]:
 
 def seen(view: Item) -> dict[str, Any]:
     """Returns the fields by which a decision names the content and the agent that the person saw."""
-    return {name: view[name] for name in ("revision", "digest", "agent_version") if view.get(name) is not None}
+    return {name: view[name] for name in SEEN if view.get(name) is not None}
 
 
 def digest_of(handoff: Item) -> dict[str, Any]:
@@ -118,9 +120,15 @@ def takes_as_it_is(app: CommandContext, terminal: KeyTerminal, problem: dict[str
     return says_yes(terminal, f"Approve it for {agent} as it is now")
 
 
-def code_of(answer: Item) -> str:
-    """Returns the code of a refusal; empty for an approval."""
-    return str((answer["problem"] or {}).get("code", ""))
+def looked_at(problem: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields by which an approval names the agents that were looked at after the refusal."""
+    versions = problem.get("agent_versions")
+    return {"agent_versions": versions} if versions else {"agent_version": problem["version"]}
+
+
+def changed_agents(answers: list[Item]) -> dict[str, dict[str, Any]]:
+    """Returns the refusals of approvals whose agent has changed, by the task's id."""
+    return {each["task_id"]: each["problem"] for each in answers if (each["problem"] or {}).get("code") == CHANGED}
 
 
 def approve_all(app: CommandContext, items: list[Item], purpose: str = "dispatch", key: str = "") -> list[Item]:

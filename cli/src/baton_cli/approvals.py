@@ -12,8 +12,9 @@ from baton_cli import typed_values
 from baton_cli.approval_decisions import (
     ShownApproval,
     approve_all,
-    code_of,
+    changed_agents,
     digest_of,
+    looked_at,
     output_of,
     seen,
     shown_approval,
@@ -94,15 +95,18 @@ class Queue(KeyQueue):
     def _approve(self, shown: ShownApproval, verb: str) -> bool:
         if (handoff := self._shown(shown)) is None:
             return False
-        try:
-            self._send(shown.item, verb, seen(handoff))
-        except Refused as refusal:
-            if refusal.code != "agent_changed":
-                raise
-            if not takes_as_it_is(self.app, self.terminal, refusal.problem):
-                return False
-            self._send(shown.item, verb, seen(handoff) | {"agent_version": refusal.problem["version"]})
-        return self._done_with(shown.item)
+        body = seen(handoff)
+        while True:  # the next refusal is about another agent of open work
+            try:
+                self._send(shown.item, verb, body)
+            except Refused as refusal:
+                if refusal.code != "agent_changed":
+                    raise
+                if not takes_as_it_is(self.app, self.terminal, refusal.problem):
+                    return False
+                body |= looked_at(refusal.problem)
+            else:
+                return self._done_with(shown.item)
 
     def approve(self, shown: ShownApproval) -> bool:
         if is_approved := self._approve(shown, "approve"):
@@ -126,13 +130,16 @@ class Queue(KeyQueue):
         self._steps += 1
         wanted = [each | digest_of(handoff) for each in alike]
         answers = approve_all(self.app, wanted, key=f"q{self._steps}-")
-        changed = {each["task_id"]: each["problem"] for each in answers if code_of(each) == "agent_changed"}
-        if changed and takes_as_it_is(self.app, self.terminal, next(iter(changed.values()))):
-            known = [
-                each | {"agent_version": changed[each["id"]]["version"]} for each in wanted if each["id"] in changed
-            ]
-            answers = [each for each in answers if each["task_id"] not in changed]
-            answers += approve_all(self.app, known, key=f"q{self._steps}-agent-")
+        while changed := changed_agents(answers):
+            problem = next(iter(changed.values()))
+            if not takes_as_it_is(self.app, self.terminal, problem):
+                break
+            its = {task_id: each for task_id, each in changed.items() if each["agent"] == problem["agent"]}
+            wanted = [each | (looked_at(its[each["id"]]) if each["id"] in its else {}) for each in wanted]
+            answers = [each for each in answers if each["task_id"] not in its]
+            self._steps += 1
+            again = [each for each in wanted if each["id"] in its]
+            answers += approve_all(self.app, again, key=f"q{self._steps}-agent-")
         for each in answers:
             problem = each["problem"]
             self.terminal.say(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 _LOOK = "look again: baton tasks show {task_id}"
 _BY_CODE = {
     "agent_changed": "look at it: baton agents show {agent}; then: "
-    "baton tasks approve {task_id} --agent-version {version}",
+    "baton tasks approve {task_id} {looked_at}",
+    "agent_changed retry": "look at it: baton agents show {agent}; then: baton tasks retry {retry_of} {looked_at}",
     "agent_changed review": "look at it: baton agents show {agent}; then: "
-    "baton reviews release {review_id} --version VERSION --agent-version {version}",
+    "baton reviews release {review_id} --version VERSION {looked_at}",
     "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
     "already_retried": "baton await {task_id}",
     "approval_needed": "a person approves it: baton tasks approve {task_id}; all that wait: baton approvals list",
@@ -81,7 +83,7 @@ _BY_STATUS = {
 
 def after(status: int, code: str, problem: Mapping[str, Any]) -> str:
     """Returns the next step after a refusal; never empty."""
-    about = "review" if "review_id" in problem else problem.get("scope")
+    about = "review" if "review_id" in problem else "retry" if "retry_of" in problem else problem.get("scope")
     if step := _BY_CODE.get(f"{code} {about}") or _BY_CODE.get(code):
         return _filled(step, problem)
     if status >= 500 and (request_id := problem.get("request_id")):
@@ -93,4 +95,12 @@ def _filled(step: str, problem: Mapping[str, Any]) -> str:
     """Returns the step with the refusal's fields in it. A field that the refusal lacks becomes a placeholder, as in the
     help."""
     names = re.findall(r"(?<!\{)\{(\w+)\}", step)
-    return step.format(**{name: problem.get(name) or name.removesuffix("_id").upper() for name in names})
+    known = {**problem, "looked_at": _looked_at(problem)}
+    return step.format(**{name: known.get(name) or name.removesuffix("_id").upper() for name in names})
+
+
+def _looked_at(problem: Mapping[str, Any]) -> str:
+    """Returns the option that names the agents' versions."""
+    if versions := problem.get("agent_versions"):
+        return f"--agent-versions '{json.dumps(versions)}'"
+    return f"--agent-version {problem.get('version') or 'VERSION'}"

@@ -25,10 +25,12 @@ class ReviewSeen(models.Body):
     """``version``: the version that the human has read. Left out, the current one. Requests made since then refuse the
     release. So does a conversation that has moved on: the review then shows the new handoff, in its next version.
     ``agent_version``: the target's ``version``, once they have looked at it. Needed beside a ``version`` if a service
-    or a member has changed the agent since the latest request."""
+    or a member has changed the agent since the latest request. ``agent_versions``: for open work, the versions of the
+    agents that rules hold back from it, by slug."""
 
     version: Revision | None = None
     agent_version: Revision | None = None
+    agent_versions: requests.AgentVersions | None = None
 
 
 class ReviewClosing(models.Body):
@@ -75,7 +77,7 @@ def get_manual_review(deps: Deps, call: routing.Call[None, models.PageQuery]) ->
 )
 def release_manual_review(deps: Deps, call: routing.Call[ReviewSeen, None]) -> answers.Answer:
     """Release its latest request: the task is created, and approved by this."""
-    seen = SeenReview(call.body.version, call.body.agent_version)
+    seen = SeenReview(call.body.version, call.body.agent_version, call.body.agent_versions or {})
     review, details = release_review(deps, call.by, call.params["review_id"], call.idempotency_key, seen)
     return answers.ok({**views.review_view(deps, review), "task": task_views.changed_task(deps, call.by, details)})
 

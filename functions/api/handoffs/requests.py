@@ -9,8 +9,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, St
 
 from api.memory.requests import ScopePath
 from baton.domain import times
+from baton.domain.agents.agent import MAX_AGENTS
 from baton.domain.handoffs import handoff_message
 from baton.domain.memory.taken_along import MAX_MEMORIES
+from baton.domain.tasks.calls import Seen
 from rest import models
 
 MAX_TEXT = 2_000
@@ -33,6 +35,7 @@ Texts = Annotated[tuple[Text, ...], models.few(MAX_LIST)]
 Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
 Time = Annotated[models.Instant, PlainSerializer(times.rfc3339, return_type=str, when_used="json")]
 Positive = Annotated[int, Field(ge=1, lt=MAX_NUMBER)]
+AgentVersions = Annotated[dict[models.Slug, Positive], Field(max_length=MAX_AGENTS)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=63)]
 Labels = Annotated[dict[Label, Annotated[str, StringConstraints(max_length=200)]], Field(max_length=MAX_LABELS)]
 Ignored = Annotated[Any, Field(exclude=True, description=IGNORED)]
@@ -220,3 +223,16 @@ class HandoffRequest(WithMemory):
         return handoff_message.message_from(
             models.without(models.plain(self), {"kind", "claim_id", "worker", "work_type"})
         )
+
+
+class HandoffRetry(models.Body):
+    """``agent_version``: the target's ``version``, once a human has looked at it. Needed if a service or a member has
+    changed the agent since the task was approved. ``agent_versions``: for open work, the versions of the agents that
+    rules hold back from it, by slug."""
+
+    agent_version: Positive | None = None
+    agent_versions: AgentVersions | None = None
+
+    @property
+    def looked_at(self) -> Seen:
+        return Seen(agent_version=self.agent_version, agent_versions=self.agent_versions or {})

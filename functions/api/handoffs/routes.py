@@ -85,15 +85,17 @@ def get_handoff(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
 
 @routes.post(
     "/handoffs/{handoff_id}/retry",
-    body=models.strict(models.NoFields),
+    body=models.strict(requests.HandoffRetry),
     answers={201: views.HandedOff},
     deed=Deed.HAND_OFF,
 )
-def retry_a_handoff(deps: Deps, call: routing.Call[models.NoFields, None]) -> answers.Answer:
+def retry_a_handoff(deps: Deps, call: routing.Call[requests.HandoffRetry, None]) -> answers.Answer:
     """Retry a handoff that failed, was rejected or cancelled: a new handoff, with the context and the last checkpoint.
 
     By a human, or by the agent that handed it off; one retry at a time. Only a human may retry an escalation, a task
-    below a cancelled one, or a task that was split.
+    below a cancelled one, or a task that was split. A human who may approve also approves the retry: 409
+    `agent_changed` if a service or a member has changed its agent since the first was approved.
     """
-    made = retry_handoff(deps, call.by, task_of(call.params["handoff_id"]), call.idempotency_key)
+    handoff_id, looked_at = call.params["handoff_id"], call.body.looked_at
+    made = retry_handoff(deps, call.by, task_of(handoff_id), call.idempotency_key, looked_at)
     return answers.created(views.handed_off(deps, call.by, made), f"/handoffs/{made.task.handoff_id}")

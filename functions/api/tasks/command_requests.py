@@ -13,7 +13,7 @@ from baton.services.handoffs.split_task import MAX_PARTS, MIN_PARTS
 from baton.services.tasks.approve_many import MAX_APPROVALS, ApprovalRequest
 from rest import models
 
-Revision = Annotated[int, Field(ge=1, lt=2**53)]
+Revision = requests.Positive
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -32,13 +32,15 @@ class ContentSeen(models.Body):
 class ApprovalSeen(ContentSeen):
     """``revision``, ``digest``: of the content that the human has read, from the task; left out, the current one.
     ``agent_version``: the target's ``version``, once they have looked at it. Needed beside a ``digest`` if a service
-    or a member has changed the agent since the task came."""
+    or a member has changed the agent since the task came. ``agent_versions``: for open work, the versions of the
+    agents that rules hold back from it, by slug."""
 
     agent_version: Revision | None = None
+    agent_versions: requests.AgentVersions | None = None
 
     @property
     def seen(self) -> Seen:
-        return Seen(self.revision, self.digest, self.agent_version)
+        return Seen(self.revision, self.digest, self.agent_version, self.agent_versions or {})
 
 
 class ClaimSeen(models.Body):
@@ -93,7 +95,7 @@ class SplitRequest(ContentSeen):
 
 
 class ApprovalItem(ApprovalSeen):
-    """``revision``, ``digest``, ``agent_version``: as of an approval. ``for``: ``dispatch`` to the agent, or ``next``
+    """``revision``, ``digest``, ``agent_version``, ``agent_versions``: as of an approval. ``for``: ``dispatch`` to the agent, or ``next``
     for the worker that claims it by its id."""
 
     task_id: models.Id

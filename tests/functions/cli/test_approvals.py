@@ -443,6 +443,25 @@ def test_agent_that_a_service_changed_meanwhile_is_shown_before_it_is_approved_f
     assert [state(terminal, each) for each in tasks].count("delegated") == made.decided == approved
 
 
+@pytest.mark.parametrize("key", ["a", "n", "A"])
+@pytest.mark.parametrize("answers", [["y", "y"], ["y", "n"], ["n"]])
+def test_each_changed_agent_of_open_work_is_shown_before_it_is_approved_for(
+    terminal: Terminal, key: str, answers: list[str]
+) -> None:
+    gateway = terminal.api.gateway
+    assert gateway.put(ALICE, "/workspace/settings", {"approval_rules": [{"people": ["alice"]}]}).status == 200
+    said = {"source": {"agent": "architect"}, "target": {"reason": "Deploy it"}}
+    tasks = [gateway.post(ARCHITECT, "/handoffs", said).json["task"]["id"] for _ in range(2)]
+    for slug in ("reviewer", "auto-code"):
+        assert gateway.put(service(), f"/agents/{slug}", {"name": f"Another {slug}"}).status in {200, 201}
+    made, desk = queue(terminal, key, *(["y"] if key == "A" else []), *answers)
+    shown = {each for each in desk.said if "has changed" in each}
+    assert len(shown) == len(answers)
+    decided = 0 if "n" in answers else 2 if key == "A" else 1
+    state_after = "next" if key == "n" else "delegated"
+    assert [state(terminal, each) for each in tasks].count(state_after) == made.decided == decided
+
+
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_those_that_came_after_the_change_are_approved_whatever_one_says_of_those_before(
     terminal: Terminal, answer: str
@@ -597,3 +616,8 @@ def test_the_last_one_is_shown_before_it_is_approved_too(terminal: Terminal, tmp
         screen.press("y\n")
         assert screen.ends() == 0
     assert state(terminal, task) == "delegated"
+
+
+def test_no_review_is_released_that_nobody_has_read(terminal: Terminal) -> None:
+    with pytest.raises(AssertionError, match="nobody has looked at it"):
+        terminal.json("reviews", "release", "review_7")

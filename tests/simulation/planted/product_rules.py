@@ -132,7 +132,7 @@ DECIDED = (
     bug("an approval doesn't tell what it has seen of the agent",
         do.argument("transitions:_delegate", "record", "approved_as", "0"), habits=_AGENTS),
     bug("what was read is approved for an agent that a service has changed since",
-        do.never("transitions:_agent_as_seen", "service_version", "version"),
+        do.never("transitions:agent_as_seen", "service_version", "version"),
         habits={"raised": ("agent", "agent", "approve", "approve")}, steps=200_000),
     bug("what a retry has overtaken waits on",
         do.drop_operand("overtaken:overtaken", "_earlier_rollbacks"), habits=_ROLLBACKS),

@@ -10,6 +10,7 @@ from simulation.planted.bug import Bug, bug
 _TRUST = {"focus": Focus.TRUST}
 _ATTACKS = "tests/functions/attacks"
 _EDITS = f"{_ATTACKS}/test_rules_and_agents.py"
+_CHANGED = f"{_ATTACKS}/test_changed_agents.py"
 
 
 def _lowered(deed: str, right: str) -> do.Operator:
@@ -400,8 +401,29 @@ GUARDS = (
         do.never("tasks/approve_task:_inputs", "givers_for"),
         test=f"{_EDITS}::test_approvals_count_for_no_guarded_agent_that_changed_since"),
     bug("work is approved for next as read though its agent has changed",
-        do.operand("tasks/transitions:_approve_next", "{}", "_agent_as_seen"),
+        do.operand("tasks/transitions:_approve_next", "{}", "agent_as_seen"),
         test=f"{_EDITS}::test_nobody_approves_for_next_as_read_what_an_agent_that_changed_would_do"),
+    bug("open work is approved as read though a guarded agent has changed",
+        do.never("tasks/transitions:_guarded_as_seen", "service_version", "version"),
+        test=f"{_CHANGED}::test_open_work_is_not_approved_as_read_for_a_guarded_agent_that_changed_since"),
+    bug("an approval is compared with agents for which it doesn't count",
+        do.condition("agents/guards:Guards.changed", "True", "counts"),
+        test=f"{_CHANGED}::test_open_work_is_approved_without_a_question_where_no_approval_is_for_a_changed_agent"),
+    bug("an approval of open work is compared with agents that haven't changed since",
+        do.drop_operand("agents/guards:Guards.changed", "is_as_at"),
+        test=f"{_CHANGED}::test_open_work_is_approved_without_a_question_where_no_approval_is_for_a_changed_agent"),
+    bug("a retry is compared with the time when the work came",
+        do.value("questions/handoff_rules:changed_for", "task.created_at", "max"),
+        test=f"{_CHANGED}::test_a_retry_for_the_agent_as_it_was_approved_needs_no_version"),
+    bug("a retry is approved though its agent has changed",
+        do.drop_statement("handoffs/retry_handoff:_retry", "agent_as_seen"),
+        test=f"{_CHANGED}::test_a_retry_is_not_approved_for_an_agent_that_a_member_changed_since_the_approval"),
+    bug("a retry that waits for an approval is refused",
+        do.condition("handoffs/retry_handoff:_retry", "True", "may_do"),
+        test=f"{_CHANGED}::test_a_retry_that_waits_for_an_approval_needs_no_version"),
+    bug("open work is released as read though a guarded agent has changed",
+        do.drop_statement("escalations/release_review:_release_handoff", "agent_as_seen"),
+        test=f"{_CHANGED}::test_open_work_is_not_released_as_read_for_a_guarded_agent_that_changed_since"),
     bug("anybody approves ready work",
         do.drop_statement("domain/tasks/approval_rules:adds_approval", "must_let_decide"), habits=_TRUST),
     bug("a leaver counts at the claim", do.value("questions/handoff_rules:standing", "frozenset()", "former"),

@@ -49,6 +49,17 @@ def test_a_release_of_a_review_is_repeated_with_the_agents_version() -> None:
     assert step.endswith("baton reviews release review_7 --version VERSION --agent-version 3")
 
 
+def test_a_next_step_names_the_versions_of_the_agents_of_open_work() -> None:
+    problem = {"code": "agent_changed", "task_id": "task_7", "agent": "auditor", "agent_versions": {"a": 1, "auditor": 3}}
+    step = next_step_of(Refused(409, problem))
+    assert step.endswith("""baton tasks approve task_7 --agent-versions '{"a": 1, "auditor": 3}'""")
+
+
+def test_a_retry_is_repeated_with_the_agents_version() -> None:
+    problem = {"code": "agent_changed", "retry_of": "task_7", "agent": "auditor", "version": 3}
+    assert next_step_of(Refused(409, problem)).endswith("baton tasks retry task_7 --agent-version 3")
+
+
 def test_a_next_step_names_the_task_that_was_refused() -> None:
     refused = Refused(409, {"code": "revision_changed", "task_id": "task_7"})
     assert next_step_of(refused).endswith("baton tasks show task_7")

@@ -60,7 +60,10 @@ NOT_FOR_PEOPLE = {
     ("DELETE", "/views/{view}"),
 }
 # What a row's `refine` makes something else of.
-REFINED = {("POST", "/handoffs"): {"criteria", "decisions"}}
+REFINED = {
+    ("POST", "/handoffs"): {"criteria", "decisions"},
+    ("POST", "/manual-reviews/{review_id}/release"): {"yes"},
+}
 
 
 def rows() -> Iterator[tuple[str, RequestCommand]]:

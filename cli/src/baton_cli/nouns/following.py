@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, TimedOut
@@ -100,11 +101,16 @@ def watch(app: CommandContext, task: str) -> None:
 
 @click.command("retry", cls=BaseCommand, takes_key=True, states="failed,rejected")
 @click.argument("task", metavar="TASK")
+@click.option("--agent-version", type=int, metavar="N", help="Of its agent, that was looked at: if it has changed.")
+@click.option("--agent-versions", metavar="JSON", help="For open work: of each agent that was looked at, by its name.")
 @click.pass_obj
-def retry(app: CommandContext, task: str) -> None:
+def retry(app: CommandContext, task: str, agent_version: int | None, agent_versions: str | None) -> None:
     """Try again a task that has failed: by its handoff."""
     handoff_id = app.client.get(f"/tasks/{task}")["handoff_id"]
-    answer = app.client.call(Request[Any]("POST", f"/handoffs/{handoff_id}/retry", {}, app.key))
+    versions = typed_values.document(agent_versions) if agent_versions else None
+    looked_at = {"agent_version": agent_version, "agent_versions": versions}
+    body = {name: value for name, value in looked_at.items() if value is not None}
+    answer = app.client.call(Request[Any]("POST", f"/handoffs/{handoff_id}/retry", body, app.key))
 
     def draw(screen: Screen) -> None:
         from baton_cli.screens import handoff as screens

@@ -116,7 +116,15 @@ CALLS = (
         is_paged=True,
     ),
     RequestCommand(
-        "retry", "POST", "/handoffs/{handoff_id}/retry", "Try again what has failed.", body=(), screen="handoff:retried"
+        "retry",
+        "POST",
+        "/handoffs/{handoff_id}/retry",
+        "Try again what has failed.",
+        body=(
+            Param("agent_version", "Of its agent, that was looked at: if it has changed since.", "number"),
+            Param("agent_versions", "For open work: of each agent that was looked at, by its name.", "json"),
+        ),
+        screen="handoff:retried",
     ),
     RequestCommand(
         "checkpoints",

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from baton_cli.command_table import noun
 from baton_cli.request_commands import REASON, Param, RequestCommand
+from baton_client.errors import Misused
 
 VERSION = Param("version", "What was looked at: refused if it has changed since.", "number")
-AGENT_VERSION = Param(
-    "agent_version", "Of its agent, that was looked at: if it has changed since the latest request.", "number"
+AGENT_VERSIONS = (
+    Param("agent_version", "Of its agent, that was looked at: if it has changed since the latest request.", "number"),
+    Param("agent_versions", "For open work: of each agent that was looked at, by its name.", "json"),
 )
+YES = Param("yes", "Release the latest request, whatever was looked at.", "yes")
+
+
+def _names_what_was_read(body: dict[str, Any]) -> None:
+    """Raises ``Misused`` for a release of a request that nobody has read."""
+    if not body.pop("yes", False) and "version" not in body:
+        raise Misused("nobody has looked at it", "--version says which request you have seen", "baton reviews show ID")
+
+
 
 CALLS = (
     RequestCommand(
@@ -34,7 +46,8 @@ CALLS = (
         "POST",
         "/manual-reviews/{review_id}/release",
         "Let it through.",
-        body=(VERSION, AGENT_VERSION),
+        body=(VERSION, *AGENT_VERSIONS, YES),
+        refine=_names_what_was_read,
         said="{id} is released: {task.id} is {task.state}",
     ),
     RequestCommand(

@@ -14,8 +14,9 @@ SEEN = (
     Param("revision", "What was looked at: refused if the content has changed since.", "number"),
     Param("digest", "Of what was looked at, as tasks show says it: refused for any other content."),
 )
-AGENT_VERSION = Param(
-    "agent_version", "Of its agent, that was looked at: if it has changed since the task came.", "number"
+AGENT_VERSIONS = (
+    Param("agent_version", "Of its agent, that was looked at: if it has changed since the task came.", "number"),
+    Param("agent_versions", "For open work: of each agent that was looked at, by its name.", "json"),
 )
 CLAIM_NEXT = Param("claim_next", "Claim the next task in the same request.", "yes")
 LEASE = Param("lease_seconds", "How long the claim lasts without a heartbeat.", "number", flag="lease")
@@ -177,13 +178,13 @@ CALLS = (
         NEEDED_REASON,
     ),
     verb("resolve", ANY_STATE, "End it as done: the work was done elsewhere.", OUTPUT, REASON),
-    verb("approve", "needs", "Let it be dispatched.", *SEEN, AGENT_VERSION, said="", screen="needed:approved"),
+    verb("approve", "needs", "Let it be dispatched.", *SEEN, *AGENT_VERSIONS, said="", screen="needed:approved"),
     verb(
         "approve-next",
         "needs",
         "Approve it for a worker that is at work already.",
         *SEEN,
-        AGENT_VERSION,
+        *AGENT_VERSIONS,
         said="",
         screen="needed:approved",
     ),

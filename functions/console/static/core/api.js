@@ -20,13 +20,19 @@ export class Problem extends Error {
     super(String(told.detail || told.title || `The API answered ${status}.`));
     this.status = status;
     this.code = String(told.code || "");
-    this.version = told.version;
+    this.told = told;
     /** @type {FieldError[]} */
     this.errors = Array.isArray(told.errors) ? told.errors : [];
     this.requestId = String(told.request_id || "");
     this.retryAfter = retryAfter;
   }
 }
+
+/** @typedef {{agent_version?: number, agent_versions?: Record<string, number>}} LookedAt */
+/** How a request names the agent of a refusal, once it was looked at. @param {Record<string, any>} told
+ * @returns {LookedAt} */
+export const lookedAt = ({ agent_versions: versions, version }) =>
+  (versions ? { agent_versions: versions } : { agent_version: version });
 
 /** In whose name a request is sent, by the id of a session; the session sets it. `named`: the header, with the page's
  * half of the secret. The browser adds the other half.

@@ -1,6 +1,6 @@
 /** What a rule stopped: a person reads what would go through, and releases or closes it. */
 import { html } from "../lib.js";
-import { post } from "../core/api.js";
+import { lookedAt, post } from "../core/api.js";
 import { useKeys } from "../core/keys.js";
 import { lookAgain, useList, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
@@ -129,7 +129,7 @@ function release(review) {
     run: async () => {
       const made = /** @type {import("api").ReleasedReview} */ (
         await post(`/manual-reviews/${review.id}/release`, seen).catch((error) => {
-          seen.agent_version = error.version;
+          if (error.code === "agent_changed") Object.assign(seen, lookedAt(error.told));
           throw error;
         }));
       toast("Released");

@@ -424,7 +424,7 @@ def get_handoff(
 
 def retry_a_handoff(
     handoff_id: str,
-    body: t.NoFields,
+    body: t.HandoffRetry,
     *,
     key: str | None = None,
 ) -> Request[t.HandedOff]:

@@ -51,6 +51,7 @@ ApprovalItem = TypedDict(
         "revision": NotRequired[int | None],
         "digest": NotRequired[str | None],
         "agent_version": NotRequired[int | None],
+        "agent_versions": NotRequired[dict[str, int] | None],
         "task_id": str,
         "for": NotRequired[Literal["dispatch", "next"]],
     },
@@ -90,11 +91,12 @@ class ApprovalRuleView(TypedDict):
 
 
 class ApprovalSeen(TypedDict):
-    """`revision`, `digest`: of the content that the human has read, from the task; left out, the current one. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `digest` if a service or a member has changed the agent since the task came."""
+    """`revision`, `digest`: of the content that the human has read, from the task; left out, the current one. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `digest` if a service or a member has changed the agent since the task came. `agent_versions`: for open work, the versions of the agents that rules hold back from it, by slug."""
 
     revision: NotRequired[int | None]
     digest: NotRequired[str | None]
     agent_version: NotRequired[int | None]
+    agent_versions: NotRequired[dict[str, int] | None]
 
 
 class ApprovalsRequest(TypedDict):
@@ -598,6 +600,13 @@ class GuardrailsView(TypedDict):
     forbidden_patterns: list[str]
     max_text_characters: int
     max_items: int
+
+
+class HandoffRetry(TypedDict):
+    """`agent_version`: the target's `version`, once a human has looked at it. Needed if a service or a member has changed the agent since the task was approved. `agent_versions`: for open work, the versions of the agents that rules hold back from it, by slug."""
+
+    agent_version: NotRequired[int | None]
+    agent_versions: NotRequired[dict[str, int] | None]
 
 
 class Health(TypedDict):
@@ -1257,10 +1266,11 @@ class ReviewClosing(TypedDict):
 
 
 class ReviewSeen(TypedDict):
-    """`version`: the version that the human has read. Left out, the current one. Requests made since then refuse the release. So does a conversation that has moved on: the review then shows the new handoff, in its next version. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `version` if a service or a member has changed the agent since the latest request."""
+    """`version`: the version that the human has read. Left out, the current one. Requests made since then refuse the release. So does a conversation that has moved on: the review then shows the new handoff, in its next version. `agent_version`: the target's `version`, once they have looked at it. Needed beside a `version` if a service or a member has changed the agent since the latest request. `agent_versions`: for open work, the versions of the agents that rules hold back from it, by slug."""
 
     version: NotRequired[int | None]
     agent_version: NotRequired[int | None]
+    agent_versions: NotRequired[dict[str, int] | None]
 
 
 class ReviewView(TypedDict):

@@ -1,7 +1,7 @@
 /** What a person decides on tasks in `needs`. An approval is sent at once, as the API takes it back while its window
  * is open; what the API can't take back waits three seconds (core/pending.js). */
 import { html } from "../../lib.js";
-import { get, post, Problem } from "../../core/api.js";
+import { get, lookedAt, post, Problem } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { decideLater, hide, show, underWay } from "../../core/pending.js";
 import { isLeaving } from "../../core/session.js";
@@ -12,8 +12,9 @@ import { Data, Said } from "../../ui/parts.js";
 import { named, tell } from "./messages.js";
 
 /** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier
- * release's). `agent`: the version of its agent, once it was looked at because it had changed.
- * @typedef {{id: string, title: string, revision: number, digest: string | null, agent?: number}} Seen */
+ * release's). `agents`: the versions of its agents, once they were looked at because they had changed.
+ * @typedef {{id: string, title: string, revision: number, digest: string | null,
+ *   agents?: import("../../core/api.js").LookedAt}} Seen */
 /** @typedef {import("./messages.js").Refusal} Refusal */
 /** @typedef {() => void} Then */
 
@@ -51,10 +52,11 @@ export async function approve(tasks, then) {
  * @returns {Promise<import("api").ChangedTask[]>} */
 async function approvedOf(tasks, wrong) {
   const items = tasks.map((task) =>
-    ({ task_id: task.id, ...read(task), ...(task.agent && { agent_version: task.agent }) }));
+    ({ task_id: task.id, ...read(task), ...task.agents }));
   try {
     const answer = /** @type {import("api").ApprovalsView} */ (await post("/approvals", { items }));
-    const isAsked = isLeaving.value ? [] : await asChanged(tasks, answer.items.map((each) => each.problem));
+    const isAsked = isLeaving.value ? [] : await asChanged(tasks, answer.items.map((each) => each.problem),
+      (its) => { void approve(its, () => {}); });
     for (const { task_id: id, problem } of answer.items) {
       if (problem && !isAsked.includes(problem)) wrong.push({ id, error: new Problem(problem.status, problem) });
     }
@@ -68,13 +70,16 @@ async function approvedOf(tasks, wrong) {
 }
 
 /** Asks about each agent that has changed since its tasks came, and shows how. Answers with what it asks
- * about. @param {Seen[]} tasks @param {any[]} problems @returns {Promise<any[]>} */
-async function asChanged(tasks, problems) {
+ * about. @template {{id: string}} T @param {T[]} tasks @param {any[]} problems
+ * @param {(tasks: (T & {agents: import("../../core/api.js").LookedAt})[]) => void} decide sends the tasks again
+ * @returns {Promise<any[]>} */
+async function asChanged(tasks, problems, decide) {
+  const of = (/** @type {T} */ task) => problems.find((each) => each?.task_id === task.id);
   const changed = problems.filter((each) => each?.code === CHANGED);
   /** @type {any[]} */
   const asked = [];
-  for (const { agent, version, changed_by: by, fields }
-    of new Map(changed.map((each) => [each.agent, each])).values()) {
+  for (const problem of new Map(changed.map((each) => [each.agent, each])).values()) {
+    const { agent, changed_by: by, fields } = problem;
     const its = tasks.filter((task) => changed.some((each) => each.agent === agent && each.task_id === task.id));
     show(its.map((task) => task.id));
     const now = await get(`/agents/${agent}`).catch(() => null);
@@ -88,7 +93,7 @@ async function asChanged(tasks, problems) {
           html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
       confirm: "Approve for it as it is now",
       keep: "Leave it waiting",
-      run: () => { void approve(its.map((task) => ({ ...task, agent: version })), () => {}); },
+      run: () => { decide(its.map((task) => ({ ...task, agents: lookedAt(of(task)) }))); },
     });
   }
   return asked;
@@ -113,7 +118,9 @@ function later(tasks, verb, said, body) {
     const sent = (/** @type {T} */ task) =>
       post(`/tasks/${task.id}/${verb}`, body(task), { key: `${key}-${task.id}`, leaving, session });
     await Promise.all(tasks.map((task) => sent(task).catch((error) => wrong.push({ id: task.id, error }))));
-    await tell(tasks, said, wrong);
+    const problems = wrong.map(({ error }) => (error instanceof Problem ? error.told : null));
+    const isAsked = leaving ? [] : await asChanged(tasks, problems, (its) => later(its, verb, said, body));
+    await tell(tasks, said, wrong.filter((_, number) => !isAsked.includes(problems[number])));
     lookAgain();
   });
 }
@@ -129,7 +136,7 @@ export function takeLate(task, late, then) {
 
 /** @param {Seen[]} tasks @param {Then} then */
 export function next(tasks, then) {
-  later(tasks, "approve-next", "Approved for a worker that asks", read);
+  later(tasks, "approve-next", "Approved for a worker that asks", (task) => ({ ...read(task), ...task.agents }));
   then();
 }
 

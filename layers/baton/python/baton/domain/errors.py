@@ -321,20 +321,27 @@ class RevisionChanged(Refused):
 
 
 class AgentChanged(Refused):
-    """Whoever approves hasn't seen what the target is now. ``about``: ``task_id``, or ``review_id`` of a manual review.
+    """Whoever approves hasn't seen what the target is now. ``about``: ``task_id``, ``retry_of``, or ``review_id`` of a manual review.
     ``change``: the service or member that has changed it since the task or request came, and the fields; None if a
-    version was named that it never had."""
+    version was named that it never had. ``versions``: for open work, those of its agents to send next, by slug."""
 
     code = "agent_changed"
 
     def __init__(
-        self, agent: str, version: int, change: tuple[str, tuple[str, ...]] | None, about: Mapping[str, str]
+        self,
+        agent: str,
+        version: int,
+        change: tuple[str, tuple[str, ...]] | None,
+        about: Mapping[str, str],
+        versions: Mapping[str, int] | None = None,
     ) -> None:
         by, fields = change or ("", ())
-        came = "this task" if "task_id" in about else "this request"
+        came = "this request" if "review_id" in about else "this task"
         what = f"{by} changed {agent} ({', '.join(fields)}) since {came} came" if change else f"{agent} is another"
-        message = f"{what}: look at the agent, and send its version as agent_version."
-        super().__init__(message, **about, agent=agent, version=version, changed_by=by, fields=list(fields))
+        name = "agent_version" if versions is None else f"agent_versions.{agent}"
+        message = f"{what}: look at the agent, and send its version as {name}."
+        more = {} if versions is None else {"agent_versions": dict(versions)}
+        super().__init__(message, **about, agent=agent, version=version, changed_by=by, fields=list(fields), **more)
 
 
 class StaleClaim(Refused):

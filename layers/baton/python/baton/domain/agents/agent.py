@@ -109,11 +109,14 @@ class Agent:
             return None
         return standing_of("agent", self.slug, self.version, self.approval_giver, self.approval_given_at)
 
-    def changed_since(self, version: int, **about: str) -> errors.AgentChanged:
-        """Returns the refusal for a human who knows the agent as in ``version``, and no later one. ``about``: its field
-        for the task or the manual review."""
+    def changed_since(
+        self, version: int, others: Mapping[str, int] | None = None, **about: str
+    ) -> errors.AgentChanged:
+        """Returns the refusal for a human who knows the agent as in ``version``, and no later one. ``others``: for open
+        work, the versions of its agents that they named. ``about``: its field for the task or the manual review."""
         change = (self.service_by, self.service_fields) if version < self.service_version else None
-        return errors.AgentChanged(self.slug, self.version, change, about)
+        versions = None if others is None else {**others, self.slug: self.version}
+        return errors.AgentChanged(self.slug, self.version, change, about, versions)
 
     def is_as_at(self, at: datetime | None) -> bool:
         """True if approvers see the agent as at this time, or as approvers have changed it since. A change of the same

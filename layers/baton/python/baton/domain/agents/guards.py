@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from baton.domain import times
-from baton.domain.agents.agent import Roster
+from baton.domain.agents.agent import Agent, Roster
 from baton.domain.agents.rule_fit import Work, fitting
 from baton.domain.lru_cache import LruCache
 from baton.domain.questions.approval import ReadyApproval, approvers_of
@@ -99,6 +99,15 @@ class Guards:
         """Returns the agents that would take the work and are held back from it, each with the approvers that lack."""
         found = ((slug, self.unmet(offer, slug)) for slug in self._takers(offer))
         return {slug: unmet for slug, unmet in found if unmet}
+
+    def changed(self, offer: Offer, approver: str, since: datetime) -> tuple[Agent, ...]:
+        """Returns the agents that a service or a member has changed since, and for which the approver's approval of the
+        open work counts. Those that are switched off are among them: a member may switch them on."""
+        others = (each for each in self.roster if each.slug != offer.source and not each.is_as_at(since))
+        able = (each for each in others if not each.lacks(offer.requires))
+        return tuple(
+            each for each in able if any(of.counts(approver, self.groups) for of in self.asked(offer, each.slug))
+        )
 
     def guarded(self) -> tuple[str, ...]:
         """Returns the agents that a rule may guard, whatever the source and the type of the work are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -28,6 +29,7 @@ class SeenReview:
 
     version: int | None = None
     agent_version: int | None = None
+    agent_versions: Mapping[str, int] = field(default_factory=dict)  # for open work, by slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

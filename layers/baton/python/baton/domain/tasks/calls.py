@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
@@ -27,11 +28,13 @@ class WorkerCall:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The content of a task that a human had before their eyes. What is None isn't compared. ``agent_version``: of the
-    target, for who has looked at it since a service or a member changed it."""
+    target, for who has looked at it since a service or a member changed it; ``agent_versions``: of those that rules
+    hold back from open work, by slug."""
 
     revision: int | None = None
     digest: str | None = None
     agent_version: int | None = None
+    agent_versions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

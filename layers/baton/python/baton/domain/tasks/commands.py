@@ -32,6 +32,7 @@ class Approve(TaskCommand):
     settings: Settings
     held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # agents that rules hold back from it
     former: frozenset[str] = frozenset()  # people whose earlier approvals end
+    changed: tuple[Agent, ...] = ()  # guarded agents of open work that have changed since the approver could read them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class ApproveNext(TaskCommand):
     settings: Settings | None = None  # where a rule of theirs says who has to approve
     held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # as of ``Approve``
     former: frozenset[str] = frozenset()  # as in ``Approve``
+    changed: tuple[Agent, ...] = ()  # as in ``Approve``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ task and its events. The store commits it on the condition that the stored task 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -142,7 +142,7 @@ def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     is_held = task.state is State.DELEGATED and bool(command.held)
     if not is_held:
         _must_be(task, command, State.NEEDS)
-    seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
+    seen = _as_seen(task, command.seen) | agent_as_seen(task, command.seen, command.agent, command.changed)
     recorder = EventRecorder(task, task, command.by, at)
     if is_held:
         adds_approval(recorder, command.held, command.former, seen, command.settings.groups)
@@ -189,7 +189,7 @@ def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Ch
     is_held = task.state is State.NEXT and bool(command.held)
     if not is_held:
         _must_be(task, command, State.NEEDS)
-    seen = _as_seen(task, command.seen) | _agent_as_seen(task, command.seen, command.agent)
+    seen = _as_seen(task, command.seen) | agent_as_seen(task, command.seen, command.agent, command.changed)
     recorder, settings = EventRecorder(task, task, command.by, at), command.settings or Settings()
     use = Approved("next", service_version_of(command.agent))
     if is_held:
@@ -556,16 +556,32 @@ def _as_seen(task: Task, seen: Seen | None) -> dict[str, Any]:
     return {"revision": task.revision, "seen": seen.digest}
 
 
-def _agent_as_seen(task: Task, seen: Seen | None, agent: Agent | None) -> dict[str, Any]:
-    """Returns what the event says of the target that was looked at. Who says what they read approves it for the agent
-    that it came for. Raises ``AgentChanged`` if a service or a member has changed it, and they haven't seen how."""
+def agent_as_seen(
+    task: Task,
+    seen: Seen | None,
+    agent: Agent | None,
+    changed: tuple[Agent, ...],
+    about: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Returns what the event says of the agents that were looked at: the target, or those that rules hold back from
+    open work. Who says what they read approves it for the agents as they were. ``about``: the refusal's fields for the
+    task. Raises ``AgentChanged`` if a service or a member has changed one, and they haven't seen how."""
     if seen is None or agent is None:
-        return {}
+        return {} if seen is None else _guarded_as_seen(seen, changed, about or {"task_id": task.id})
     came_as = task.approved_as if seen.digest is not None else agent.service_version
     known = came_as if seen.agent_version is None else seen.agent_version
     if not agent.service_version <= known <= agent.version:
-        raise agent.changed_since(known, task_id=task.id)
+        raise agent.changed_since(known, **(about or {"task_id": task.id}))
     return {} if seen.agent_version is None else {"agent_version": seen.agent_version}
+
+
+def _guarded_as_seen(seen: Seen, changed: tuple[Agent, ...], about: Mapping[str, str]) -> dict[str, Any]:
+    looked_at = {each.slug: seen.agent_versions[each.slug] for each in changed if each.slug in seen.agent_versions}
+    for agent in changed:
+        known = looked_at.get(agent.slug, agent.service_version if seen.digest is None else 0)
+        if not agent.service_version <= known <= agent.version:
+            raise agent.changed_since(known, looked_at, **about)
+    return {"agent_versions": looked_at} if looked_at else {}
 
 
 _RULES: dict[type[commands.TaskCommand], Callable[[Task, Any, datetime], Change]] = {

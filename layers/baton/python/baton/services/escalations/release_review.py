@@ -20,7 +20,9 @@ from baton.domain.runs import history
 from baton.domain.settings.settings import Settings
 from baton.domain.stats.decision import DecisionVerb
 from baton.domain.tasks import trail
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import Task
+from baton.domain.tasks.transitions import agent_as_seen
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.escalations import MarkerInputs
@@ -40,6 +42,7 @@ from baton.steps.handoffs.begin_handoff import (
     commit_handoff,
     handoffs_so_far,
 )
+from baton.steps.questions.handoff_rules import changed_for
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 UNREAD = SeenReview()
@@ -137,6 +140,10 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
     begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     task = begun.only.task
+    if agent is None and asked.seen.version is not None:
+        read = Seen(digest=task.digest, agent_versions=asked.seen.agent_versions)
+        changed = changed_for(deps, by, task, review.last_at)
+        agent_as_seen(task, read, agent, changed, {"review_id": review.id})
     released = review.released(by, now, task.id)
     extras: list[Write] = [Save(released), decided(released, DecisionVerb.RELEASE_REVIEW, by, now)]
     if found is not None:

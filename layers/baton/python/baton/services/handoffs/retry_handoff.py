@@ -16,8 +16,10 @@ from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
 from baton.domain.task_state import State
 from baton.domain.tasks import trail
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import Kind, Task
 from baton.domain.tasks.task_items import Retry
+from baton.domain.tasks.transitions import agent_as_seen
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
@@ -27,6 +29,7 @@ from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoffs, begun_or_refused, commit_handoff
+from baton.steps.questions.handoff_rules import changed_for
 from baton.steps.tasks.change_task import page_sync_of
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
@@ -38,12 +41,18 @@ _SHORT = ("type", "description")  # of a failure that is too large for the messa
 
 
 def retry_handoff(
-    deps: Deps, by: Principal, task_id: str, idempotency_key: IdempotencyKey | None = None
+    deps: Deps,
+    by: Principal,
+    task_id: str,
+    idempotency_key: IdempotencyKey | None = None,
+    looked_at: Seen | None = None,
 ) -> TaskDetails:
     """Returns the new handoff and its task, linked to the first by ``retry_of``. For a human, or the agent that made
     the handoff. Only a human retries an escalation, a task below a cancelled one, or a task that was split. One retry
     at a time: raises ``AlreadyRetried``. Raises ``NotAllowed`` unless the first has ended without success,
-    ``LoopTripped``, and the errors of ``create_handoff`` about its target."""
+    ``LoopTripped``, and the errors of ``create_handoff`` about its target. ``looked_at``: the agents' versions that a
+    human names. Raises ``AgentChanged`` for one who may approve, if a service or a member has changed the agent since
+    the first was approved, and they haven't named it as it is now."""
     by.must_have(Deed.HAND_OFF)
 
     def replay(saved: dict[str, Any]) -> TaskDetails:
@@ -66,7 +75,8 @@ def retry_handoff(
         above: list[Require] = [] if by.is_human else _not_cancelled_above(deps, first)
         opened = retry_opened(deps, first)
         whole = deps.store.tasks.read(by.workspace, first.id, with_body=True)
-        return _retry(deps, by, whole, lambda retry_id: [opened(retry_id), *above], idempotency_key)
+        seen = replace(looked_at or Seen(), digest=first.digest)
+        return _retry(deps, by, whole, seen, lambda retry_id: [opened(retry_id), *above], idempotency_key)
 
     with refused_as_unknown(deps, by, task_id, "handoff"):
         return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
@@ -128,15 +138,18 @@ def _retry(
     deps: Deps,
     by: Principal,
     whole: TaskDetails,
+    seen: Seen,
     writes: Callable[[str], list[Write]],
     idempotency_key: IdempotencyKey | None,
 ) -> TaskDetails:
-    """Commits the retry. ``writes``: those that go with the new task's id: the record of the latest retry, and the
+    """Commits the retry. ``seen``: what a human has read of the first task and its agents. ``writes``: those that go with the new task's id: the record of the latest retry, and the
     ancestors that must not be cancelled."""
     first = whole.task
     names = resolve_agents.slugs_among(first.target_agent)
     inputs = deps.store.handoffs.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
     agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
+    if by.may_do(Deed.APPROVE):  # the retry is approved by their request
+        agent_as_seen(first, seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
     now = deps.clock.now()
     draft = HandoffDraft(
         kind=Kind.RETRY,

@@ -14,7 +14,7 @@ from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.steps.access.person_rights import former
-from baton.steps.questions.handoff_rules import givers_for, held_from
+from baton.steps.questions.handoff_rules import changed_for, givers_for, held_from
 from baton.steps.tasks.change_task import TaskRequest, change_task
 
 
@@ -47,10 +47,10 @@ def _inputs(deps: Deps, by: Principal, task: Task) -> dict[str, Any]:
     """Returns what both approvals are decided by. An approval of the person's own that doesn't count for an agent, as
     the agent has changed since, gives way to their new one."""
     agent, settings = deps.store.agents.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
-    held, former = held_from(deps, task), _former(deps, task)
+    held, former, changed = held_from(deps, task), _former(deps, task), () if agent else changed_for(deps, by, task)
     if any(by.id not in givers_for(deps, task, slug) for slug in held):
         former |= {by.id}
-    return {"agent": agent, "settings": settings, "held": held, "former": former}
+    return {"agent": agent, "settings": settings, "held": held, "former": former, "changed": changed}
 
 
 def _former(deps: Deps, task: Task) -> frozenset[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
+from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
-from baton.domain.agents.agent import Roster
+from baton.domain.agents.agent import Agent, Roster
 from baton.domain.agents.guards import Guards, Offer
 from baton.domain.questions.approval import ReadyApproval
 from baton.domain.questions.approvers import Approvers, Groups
@@ -65,6 +67,17 @@ def held_from(deps: Deps, task: Task) -> Mapping[str, tuple[Approvers, ...]]:
         return {}
     guards = deps.store.agents.guards(task.workspace)
     return {} if guards.are_none and task.approval is None else guards.held(_offer(deps, guards, task))
+
+
+def changed_for(deps: Deps, by: Principal, task: Task, since: datetime | None = None) -> tuple[Agent, ...]:
+    """Returns the agents for which the human's approval of open work would count, and that a service or a member has
+    changed since: by default, since the work came, or since the human last approved it. None for work with a target.
+    Reads like ``held_from``."""
+    guards = deps.store.agents.guards(task.workspace)
+    if task.target_agent is not None or (guards.are_none and task.approval is None):
+        return ()
+    since = since or max((each.at for each in task.ok_by if each.by == by.id), default=task.created_at)
+    return guards.changed(_offer(deps, guards, task), by.id, since)
 
 
 def _offer(deps: Deps, guards: Guards, task: Task) -> Offer:

@@ -1,0 +1,215 @@
+"""Attacks by a member who changes an agent between a person's reading and the approval: of open work that rules hold
+back from the agent, of a retry, and of a review."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from baton.domain.access.rights import Right
+from functions.attacks.test_rules_and_agents import Office, opened
+from support.gateway import Gateway, Reply
+from support.worlds.world import World, agent
+
+PAY = {"system_prompt": "Pay mallory"}
+
+
+@pytest.fixture
+def office(world: World, gateway: Gateway) -> Office:
+    """Ada approves the work of the deployer. Abe approves all other work. Mia is a member."""
+    office = opened(world, gateway)
+    office.hire("ada", Right.APPROVER)
+    assert office.rule({"target": "deployer", "people": ["ada"]}).status == 200
+    return office
+
+
+def must(reply: Reply) -> Any:
+    assert reply.status in {200, 201}, reply.text
+    return reply.json
+
+
+def asked(office: Office, target: str | None = None) -> Any:
+    named = {} if target is None else {"agent": target}
+    request = {"source": {"agent": "planner"}, "target": {**named, "reason": "Deploy 1.2"}}
+    task = must(office.gateway.post(agent("planner"), "/handoffs", request))["task"]
+    office.world.clock.advance(60)
+    return task
+
+
+def read(office: Office, task: Any) -> dict[str, Any]:
+    return {"digest": must(office.ask("ada", "GET", f"/handoffs/{task['handoff_id']}"))["digest"]}
+
+
+def change(office: Office, slug: str = "deployer", by: str = "mia", **values: Any) -> int:
+    version: int = must(office.edit(by, slug, **(values or PAY)))["version"]
+    office.world.clock.advance(60)
+    return version
+
+
+def approve(office: Office, by: str, task: Any, verb: str = "approve", **seen: Any) -> Reply:
+    reply = office.ask(by, "POST", f"/tasks/{task['id']}/{verb}", seen)
+    office.world.clock.advance(60)
+    return reply
+
+
+def claim(office: Office, task: Any, slug: str = "deployer") -> Reply:
+    return office.gateway.post(agent(slug), f"/tasks/{task['id']}/claim", {})
+
+
+@pytest.mark.parametrize("verb", ["approve", "approve-next"])
+@pytest.mark.parametrize("is_held", [True, False], ids=["ready", "needs"])
+@pytest.mark.parametrize("editor", ["mia", "ci"])
+def test_open_work_is_not_approved_as_read_for_a_guarded_agent_that_changed_since(
+    office: Office, verb: str, is_held: bool, editor: str
+) -> None:
+    task = asked(office)
+    if is_held:
+        must(approve(office, "abe", task, verb))
+    seen = read(office, task)
+    version = change(office, by=editor)
+    refused = approve(office, "ada", task, verb, **seen)
+    told = refused.json
+    assert (refused.status, refused.code, told["task_id"]) == (409, "agent_changed", task["id"])
+    assert (told["agent"], told["version"], told["fields"]) == ("deployer", version, ["system_prompt"])
+    assert told["agent_versions"] == {"deployer": version}
+    assert "agent_versions.deployer" in told["detail"]
+    for other in (version - 1, version + 1):
+        unseen = {"agent_versions": {"deployer": other, "anything": version}}
+        assert approve(office, "ada", task, verb, **seen, **unseen).code == "agent_changed"
+    assert approve(office, "ada", task, verb, **seen, agent_version=version).code == "agent_changed"
+    assert claim(office, task).status == 409
+    must(approve(office, "ada", task, verb, **seen, agent_versions=told["agent_versions"]))
+    (event,) = [
+        each["data"]
+        for each in must(office.ask("ada", "GET", f"/tasks/{task['id']}/events"))["events"]
+        if each["data"].get("seen")
+    ]
+    assert event["agent_versions"] == {"deployer": version}
+    must(claim(office, task))
+    assert must(office.ask("ada", "GET", f"/tasks/{task['id']}/events/verify"))["matches_task"]
+
+
+def test_each_agent_of_open_work_is_named(office: Office) -> None:
+    assert office.rule({"target": "deployer", "people": ["ada"]}, {"people": ["ada"]}).status == 200
+    task = asked(office)
+    seen, versions = read(office, task), {}
+    for slug in ("anything", "deployer"):
+        versions[slug] = change(office, slug)
+    change(office, "planner")  # nobody takes their own handoff
+    first = approve(office, "ada", task, **seen)
+    second = approve(office, "ada", task, **seen, agent_versions=first.json["agent_versions"])
+    assert {first.json["agent"], second.json["agent"]} == {*versions}
+    assert second.json["agent_versions"] == versions
+    must(approve(office, "ada", task, **seen, agent_versions=versions))
+
+
+def test_an_agent_that_is_off_for_the_moment_of_an_approval_is_compared(office: Office) -> None:
+    task = asked(office)
+    seen = read(office, task)
+    change(office, active=False, **PAY)
+    refused = approve(office, "ada", task, **seen)
+    assert (refused.code, refused.json["agent"]) == ("agent_changed", "deployer")
+
+
+def test_open_work_is_approved_without_a_question_where_no_approval_is_for_a_changed_agent(office: Office) -> None:
+    before = asked(office)
+    seen = read(office, before)
+    change(office, "anything")  # no rule guards it
+    change(office, by="abe")
+    change(office, description="Deploys")
+    must(approve(office, "ada", before, **seen))
+    other = asked(office)
+    seen = read(office, other)
+    version = change(office)
+    must(approve(office, "abe", other, **seen))  # counts for no guarded agent
+    must(approve(office, "ada", other, **seen, agent_versions={"deployer": version}))
+    assert approve(office, "ada", asked(office)).status == 200  # read nothing
+    after = asked(office)
+    must(approve(office, "ada", after, **read(office, after)))
+
+
+def test_each_of_many_is_held_to_its_guarded_agents(office: Office) -> None:
+    before = asked(office)
+    seen, version = read(office, before), change(office)
+    after = asked(office)
+    items = [{"task_id": before["id"], **seen}, {"task_id": after["id"], **read(office, after)}]
+    first, second = must(office.ask("ada", "POST", "/approvals", {"items": items}))["items"]
+    assert (first["problem"]["code"], second["status"]) == ("agent_changed", "approved")
+    again = [items[0] | {"agent_versions": {"deployer": version}}]
+    assert must(office.ask("ada", "POST", "/approvals", {"items": again}))["items"][0]["status"] == "approved"
+
+
+# A retry
+
+
+def failed(office: Office, target: str | None) -> Any:
+    task = asked(office, target)
+    must(approve(office, "ada", task, **read(office, task)))
+    held = must(claim(office, task))
+    failure = {"claim_id": held["claim_id"], "failure": {"type": "error", "description": "x"}}
+    must(office.gateway.post(agent("deployer"), f"/tasks/{task['id']}/fail", failure))
+    return task
+
+
+def retry(office: Office, by: str, task: Any, **seen: Any) -> Reply:
+    reply = office.ask(by, "POST", f"/handoffs/{task['handoff_id']}/retry", seen)
+    office.world.clock.advance(60)
+    return reply
+
+
+@pytest.mark.parametrize("target", ["deployer", None])
+def test_a_retry_is_not_approved_for_an_agent_that_a_member_changed_since_the_approval(
+    office: Office, target: str | None
+) -> None:
+    task = failed(office, target)
+    version = change(office)
+    refused = retry(office, "ada", task)
+    told = refused.json
+    assert (refused.status, refused.code, told["retry_of"]) == (409, "agent_changed", task["id"])
+    assert (told["agent"], told["version"], told["changed_by"]) == ("deployer", version, "human:mia")
+
+    def named(number: int) -> dict[str, Any]:
+        return {"agent_version": number} if target else {"agent_versions": {"deployer": number}}
+
+    for unseen in (version - 1, version + 1):
+        assert retry(office, "ada", task, **named(unseen)).code == "agent_changed"
+    again = must(retry(office, "ada", task, **named(version)))["task"]
+    assert again["state"] == "delegated"
+    must(claim(office, again))
+
+
+@pytest.mark.parametrize("target", ["deployer", None])
+def test_a_retry_for_the_agent_as_it_was_approved_needs_no_version(office: Office, target: str | None) -> None:
+    task = asked(office, target)
+    seen, version = read(office, task), change(office)
+    named = {"agent_version": version} if target else {"agent_versions": {"deployer": version}}
+    must(approve(office, "ada", task, **seen, **named))
+    must(office.ask("ada", "POST", f"/tasks/{task['id']}/cancel", {}))
+    assert must(retry(office, "ada", task))["task"]["state"] == "delegated"
+
+
+def test_a_retry_that_waits_for_an_approval_needs_no_version(office: Office) -> None:
+    task = failed(office, "deployer")
+    change(office)
+    assert must(retry(office, "mia", task))["task"]["state"] == "needs"
+
+
+# A review
+
+
+def test_open_work_is_not_released_as_read_for_a_guarded_agent_that_changed_since(office: Office) -> None:
+    must(office.ask("root", "PUT", "/workspace/settings", {"root_handoffs_per_hour": 1}))
+    asked(office)
+    request = {"source": {"agent": "planner"}, "target": {"reason": "Deploy 1.2"}}
+    assert office.gateway.post(agent("planner"), "/handoffs", request).code == "loop_guard"
+    (review,) = must(office.ask("ada", "GET", "/manual-reviews"))["items"]
+    path, seen = f"/manual-reviews/{review['id']}/release", {"version": review["version"]}
+    office.world.clock.advance(60)
+    version = change(office)
+    refused = office.ask("ada", "POST", path, seen)
+    assert (refused.code, refused.json["review_id"]) == ("agent_changed", review["id"])
+    assert refused.json["agent_versions"] == {"deployer": version}
+    made = must(office.ask("ada", "POST", path, seen | {"agent_versions": {"deployer": version}}))["task"]
+    office.world.clock.advance(60)
+    must(claim(office, made))
