@@ -29,8 +29,7 @@ export class Problem extends Error {
 }
 
 /** @typedef {{agent_version?: number, agent_versions?: Record<string, number>}} LookedAt */
-/** How a request names the agent of a refusal, once it was looked at. @param {Record<string, any>} told
- * @returns {LookedAt} */
+/** A refusal's agent, as a request names it. @param {Record<string, any>} told @returns {LookedAt} */
 export const lookedAt = ({ agent_versions: versions, version }) =>
   (versions ? { agent_versions: versions } : { agent_version: version });
 
