@@ -9,8 +9,7 @@ from typing import Any
 
 _LOOK = "look again: baton tasks show {task_id}"
 _BY_CODE = {
-    "agent_changed": "look at it: baton agents show {agent}; then: "
-    "baton tasks approve {task_id} {looked_at}",
+    "agent_changed": "look at it: baton agents show {agent}; then: baton tasks approve {task_id} {looked_at}",
     "agent_changed retry": "look at it: baton agents show {agent}; then: baton tasks retry {retry_of} {looked_at}",
     "agent_changed review": "look at it: baton agents show {agent}; then: "
     "baton reviews release {review_id} --version VERSION {looked_at}",

@@ -95,8 +95,8 @@ class SplitRequest(ContentSeen):
 
 
 class ApprovalItem(ApprovalSeen):
-    """``revision``, ``digest``, ``agent_version``, ``agent_versions``: as of an approval. ``for``: ``dispatch`` to the agent, or ``next``
-    for the worker that claims it by its id."""
+    """``revision``, ``digest``, ``agent_version``, ``agent_versions``: as of an approval. ``for``: ``dispatch`` to the
+    agent, or ``next`` for the worker that claims it by its id."""
 
     task_id: models.Id
     purpose: Annotated[Literal["dispatch", "next"], Field(alias="for")] = "dispatch"

@@ -121,7 +121,7 @@ def test_open_work_is_approved_without_a_question_where_no_approval_is_for_a_cha
     must(approve(office, "ada", before, **seen))
     other = asked(office)
     seen = read(office, other)
-    version = change(office)
+    version = change(office, system_prompt="Pay mia")
     must(approve(office, "abe", other, **seen))  # counts for no guarded agent
     must(approve(office, "ada", other, **seen, agent_versions={"deployer": version}))
     assert approve(office, "ada", asked(office)).status == 200  # read nothing

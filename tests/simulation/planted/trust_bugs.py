@@ -410,7 +410,7 @@ GUARDS = (
         do.condition("agents/guards:Guards.changed", "True", "counts"),
         test=f"{_CHANGED}::test_open_work_is_approved_without_a_question_where_no_approval_is_for_a_changed_agent"),
     bug("an approval of open work is compared with agents that haven't changed since",
-        do.drop_operand("agents/guards:Guards.changed", "is_as_at"),
+        do.condition("agents/guards:Guards.changed", "True", "is_as_at"),
         test=f"{_CHANGED}::test_open_work_is_approved_without_a_question_where_no_approval_is_for_a_changed_agent"),
     bug("a retry is compared with the time when the work came",
         do.value("questions/handoff_rules:changed_for", "task.created_at", "max"),

@@ -50,7 +50,12 @@ def test_a_release_of_a_review_is_repeated_with_the_agents_version() -> None:
 
 
 def test_a_next_step_names_the_versions_of_the_agents_of_open_work() -> None:
-    problem = {"code": "agent_changed", "task_id": "task_7", "agent": "auditor", "agent_versions": {"a": 1, "auditor": 3}}
+    problem = {
+        "code": "agent_changed",
+        "task_id": "task_7",
+        "agent": "auditor",
+        "agent_versions": {"a": 1, "auditor": 3},
+    }
     step = next_step_of(Refused(409, problem))
     assert step.endswith("""baton tasks approve task_7 --agent-versions '{"a": 1, "auditor": 3}'""")
 

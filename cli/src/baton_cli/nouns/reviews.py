@@ -23,7 +23,6 @@ def _names_what_was_read(body: dict[str, Any]) -> None:
         raise Misused("nobody has looked at it", "--version says which request you have seen", "baton reviews show ID")
 
 
-
 CALLS = (
     RequestCommand(
         "list",

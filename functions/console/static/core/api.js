@@ -12,7 +12,6 @@ export const ROOT = new URL(location.pathname.replace(/\/console(\/.*)?$/, "/"),
 
 /** False from a request that found no network until one that did. */
 export const isOnline = signal(true);
-
 /** A refusal, as the API's problem details tell it. `status` 0: nothing answered. */
 export class Problem extends Error {
   /** @param {number} status @param {Record<string, any>} told @param {number} [retryAfter] seconds */
@@ -28,8 +27,8 @@ export class Problem extends Error {
   }
 }
 
-/** @typedef {{agent_version?: number, agent_versions?: Record<string, number>}} LookedAt */
-/** A refusal's agent, as a request names it. @param {Record<string, any>} told @returns {LookedAt} */
+/** @typedef {{agent_version?: number, agent_versions?: Record<string, number>}} LookedAt A refusal's agent in a request */
+/** @param {Record<string, any>} told @returns {LookedAt} */
 export const lookedAt = ({ agent_versions: versions, version }) =>
   (versions ? { agent_versions: versions } : { agent_version: version });
 

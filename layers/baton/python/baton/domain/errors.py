@@ -321,7 +321,8 @@ class RevisionChanged(Refused):
 
 
 class AgentChanged(Refused):
-    """Whoever approves hasn't seen what the target is now. ``about``: ``task_id``, ``retry_of``, or ``review_id`` of a manual review.
+    """Whoever approves hasn't seen what the target is now. ``about``: ``task_id``, ``retry_of``,
+    or ``review_id`` of a manual review.
     ``change``: the service or member that has changed it since the task or request came, and the fields; None if a
     version was named that it never had. ``versions``: for open work, those of its agents to send next, by slug."""
 

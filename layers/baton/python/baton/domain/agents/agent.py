@@ -109,9 +109,7 @@ class Agent:
             return None
         return standing_of("agent", self.slug, self.version, self.approval_giver, self.approval_given_at)
 
-    def changed_since(
-        self, version: int, others: Mapping[str, int] | None = None, **about: str
-    ) -> errors.AgentChanged:
+    def changed_since(self, version: int, others: Mapping[str, int] | None = None, **about: str) -> errors.AgentChanged:
         """Returns the refusal for a human who knows the agent as in ``version``, and no later one. ``others``: for open
         work, the versions of its agents that they named. ``about``: its field for the task or the manual review."""
         change = (self.service_by, self.service_fields) if version < self.service_version else None

@@ -571,7 +571,7 @@ def agent_as_seen(
     came_as = task.approved_as if seen.digest is not None else agent.service_version
     known = came_as if seen.agent_version is None else seen.agent_version
     if not agent.service_version <= known <= agent.version:
-        raise agent.changed_since(known, **(about or {"task_id": task.id}))
+        raise agent.changed_since(known, None, **(about or {"task_id": task.id}))
     return {} if seen.agent_version is None else {"agent_version": seen.agent_version}
 
 

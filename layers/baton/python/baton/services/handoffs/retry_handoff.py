@@ -4,7 +4,7 @@ and §7)."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -76,7 +76,8 @@ def retry_handoff(
         opened = retry_opened(deps, first)
         whole = deps.store.tasks.read(by.workspace, first.id, with_body=True)
         seen = replace(looked_at or Seen(), digest=first.digest)
-        return _retry(deps, by, whole, seen, lambda retry_id: [opened(retry_id), *above], idempotency_key)
+        asked = _Asked(by, seen, idempotency_key)
+        return _retry(deps, asked, whole, lambda retry_id: [opened(retry_id), *above])
 
     with refused_as_unknown(deps, by, task_id, "handoff"):
         return idempotency.run_idempotently(deps, idempotency_key, read, decide, replay)
@@ -134,22 +135,24 @@ def _not_cancelled_above(deps: Deps, task: Task) -> list[Require]:
     return [Require(NotCancelled(each)) for each in above]
 
 
-def _retry(
-    deps: Deps,
-    by: Principal,
-    whole: TaskDetails,
-    seen: Seen,
-    writes: Callable[[str], list[Write]],
-    idempotency_key: IdempotencyKey | None,
-) -> TaskDetails:
-    """Commits the retry. ``seen``: what a human has read of the first task and its agents. ``writes``: those that go with the new task's id: the record of the latest retry, and the
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request for a retry. ``seen``: what a human has read of the first task and its agents."""
+
+    by: Principal
+    seen: Seen
+    idempotency_key: IdempotencyKey | None
+
+
+def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str], list[Write]]) -> TaskDetails:
+    """Commits the retry. ``writes``: those that go with the new task's id: the record of the latest retry, and the
     ancestors that must not be cancelled."""
-    first = whole.task
+    first, by, idempotency_key = whole.task, asked.by, asked.idempotency_key
     names = resolve_agents.slugs_among(first.target_agent)
     inputs = deps.store.handoffs.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
     agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
     if by.may_do(Deed.APPROVE):  # the retry is approved by their request
-        agent_as_seen(first, seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
+        agent_as_seen(first, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
     now = deps.clock.now()
     draft = HandoffDraft(
         kind=Kind.RETRY,

@@ -76,8 +76,8 @@ def changed_for(deps: Deps, by: Principal, task: Task, since: datetime | None = 
     guards = deps.store.agents.guards(task.workspace)
     if task.target_agent is not None or (guards.are_none and task.approval is None):
         return ()
-    since = since or max((each.at for each in task.ok_by if each.by == by.id), default=task.created_at)
-    return guards.changed(_offer(deps, guards, task), by.id, since)
+    own = [each.at for each in task.ok_by if each.by == by.id and each.at is not None]
+    return guards.changed(_offer(deps, guards, task), by.id, since or max(own, default=task.created_at))
 
 
 def _offer(deps: Deps, guards: Guards, task: Task) -> Offer:
