@@ -94,7 +94,7 @@ def test_axe_finds_nothing_in_any_dialog(signed_in: Any, desk: Desk, scheme: str
         signed_in.goto(address(desk, path))
         signed_in.locator("main h1").wait_for()
         signed_in.wait_for_function("() => !document.querySelector('main .loading')")
-        if "task=" in path:
+        if "task=" in path or "{review}" in path:
             signed_in.locator(".acts button:enabled").first.wait_for()
         for each in key.split():
             signed_in.keyboard.press(each)

@@ -14,7 +14,7 @@ from support.worlds.world import agent, human, person
 def test_a_review_is_read_and_released(signed_in: Any, desk: Desk) -> None:
     signed_in.goto(f"{desk.served.url}#/reviews")
     signed_in.get_by_role("link", name="ciso").click()
-    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    _until_whole(signed_in)
     signed_in.keyboard.press("r")
     signed_in.get_by_role("dialog").get_by_role("button", name="Release").click()
     signed_in.wait_for_url(re.compile("#/tasks/task_"))
@@ -24,7 +24,7 @@ def test_a_review_is_read_and_released(signed_in: Any, desk: Desk) -> None:
 
 def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
-    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    _until_whole(signed_in)
     signed_in.keyboard.press("r")
     dialog = signed_in.get_by_role("dialog")
     dialog.wait_for()
@@ -34,23 +34,41 @@ def test_two_people_release_once_and_the_second_is_told(signed_in: Any, desk: De
     assert signed_in.url.endswith(f"#/reviews/{desk.review['id']}")
 
 
-def test_a_release_asks_again_once_a_member_has_changed_the_agent(signed_in: Any, desk: Desk, expect: Any) -> None:
+def test_a_release_shows_the_agent_once_a_member_has_changed_it(signed_in: Any, desk: Desk, expect: Any) -> None:
     signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
-    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    _until_whole(signed_in)
     target = f"/agents/{desk.review['target_agent']}"
     assert desk.served.gateway.put(person(Right.MEMBER, "mia"), target, {"name": "Another"}).status == 200
     signed_in.keyboard.press("r")
-    dialog = signed_in.get_by_role("dialog")
-    dialog.get_by_role("button", name="Release").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("human:mia changed")
-    dialog.get_by_role("button", name="Release").click()
+    signed_in.get_by_role("dialog").get_by_role("button", name="Release").click()
+    dialog = signed_in.get_by_role("dialog", name="has changed")
+    expect(dialog).to_contain_text("human:mia has changed it")
+    expect(dialog).to_contain_text("Another")
+    dialog.get_by_role("button", name="Release for it as it is now").click()
     signed_in.wait_for_url(re.compile("#/tasks/task_"))
+
+
+def test_a_review_whose_request_changes_while_it_is_read_is_not_released(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    path = f"/manual-reviews/{desk.review['id']}"
+    read = desk.served.gateway.get(ALICE, path).json
+    signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
+    _until_whole(signed_in)
+    later = read | {"version": read["version"] + 1, "request": read["request"] | {"escalation_reason": "Pay mallory"}}
+    signed_in.route(f"**{path}", lambda route: route.fulfill(json=later))
+    expect(signed_in.get_by_role("alert")).to_contain_text("It was changed while you read it")
+    expect(signed_in.get_by_role("button", name="Release")).to_be_disabled()
+    expect(signed_in.get_by_text("Pay mallory")).to_have_count(0)
+    signed_in.get_by_role("button", name="Read it as it is now").click()
+    expect(signed_in.get_by_role("region", name="What was changed")).to_contain_text("Pay mallory")
+    expect(signed_in.get_by_role("button", name="Release")).to_be_enabled()
 
 
 def test_a_review_is_closed_by_keyboard_with_a_reason(signed_in: Any, desk: Desk, expect: Any) -> None:
     path = f"/manual-reviews/{desk.review['id']}"
     signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
-    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    _until_whole(signed_in)
     signed_in.keyboard.press("?")
     expect(signed_in.get_by_role("dialog")).to_contain_text("close")
     signed_in.keyboard.press("Escape")
@@ -73,13 +91,19 @@ def test_a_review_is_closed_by_keyboard_with_a_reason(signed_in: Any, desk: Desk
 def test_who_closes_what_somebody_has_released_is_told(signed_in: Any, desk: Desk, expect: Any) -> None:
     path = f"/manual-reviews/{desk.review['id']}"
     signed_in.goto(f"{desk.served.url}#/reviews/{desk.review['id']}")
-    signed_in.get_by_text("The scanner finds a leaked key").first.wait_for()
+    _until_whole(signed_in)
     signed_in.keyboard.press("x")
     dialog = signed_in.get_by_role("dialog")
     dialog.get_by_label("Reason").fill("A sample")
     assert desk.served.gateway.post(human(name="bob"), f"{path}/release", {}).status == 200
     dialog.get_by_role("button", name="Close it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("was released before, by human:bob")
+
+
+def _until_whole(page: Any) -> None:
+    """Waits until the review and its warnings are on the screen."""
+    page.get_by_text("The scanner finds a leaked key").first.wait_for()
+    page.locator(".acts button:enabled").first.wait_for()
 
 
 def test_an_agent_is_switched_off_with_a_reason_and_on_again(signed_in: Any, desk: Desk) -> None:

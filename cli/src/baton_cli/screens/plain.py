@@ -24,8 +24,9 @@ def table(screen: Screen, columns: str, items: list[dict[str, Any]]) -> None:
 
 
 def fields(screen: Screen, answer: dict[str, Any]) -> None:
-    """Everything that has a value, one line each."""
-    screen.pairs((label, cell(screen, label, value)) for label, value in _flat("", answer))
+    """Everything that has a value, one line each. Only names of the answer itself format a value: an agent may choose
+    nested names."""
+    screen.pairs((label, cell(screen, "" if "." in label else label, value)) for label, value in _flat("", answer))
 
 
 def sentence(screen: Screen, pattern: str, answer: dict[str, Any]) -> None:

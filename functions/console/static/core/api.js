@@ -27,7 +27,7 @@ export class Problem extends Error {
   }
 }
 
-/** @typedef {{agent_version?: number, agent_versions?: Record<string, number>}} LookedAt A refusal's agent in a request */
+/** @typedef {{agent_version?: number, agent_versions?: Record<string, number>}} LookedAt */
 /** @param {Record<string, any>} told @returns {LookedAt} */
 export const lookedAt = ({ agent_versions: versions, version }) =>
   (versions ? { agent_versions: versions } : { agent_version: version });

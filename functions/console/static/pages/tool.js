@@ -57,10 +57,11 @@ function Halves({ tool }) {
 function Form({ tool, preview, onDraft }) {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 30_000 });
   const [isBusy, busy] = useBusy();
-  const typed = /** @type {{variables: Row[], based: number} | undefined} */ (
+  const typed = /** @type {{variables: Row[], based: Based} | undefined} */ (
     useTyped("tool", () => ({ variables: latest.current, based })));
   const [variables, setVariables] = useState(() => typed?.variables ?? rowsOf(tool?.config.context_variables ?? []));
-  const [based, setBased] = useState(typed?.based ?? tool?.version ?? 0);
+  const [based, setBased] = useState(typed?.based ?? basedOn(tool));
+  const now = basedOn(tool);
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? [])
     .filter((agent) => agent.active).map((agent) => agent.slug);
@@ -78,9 +79,11 @@ function Form({ tool, preview, onDraft }) {
     const { name, body } = definition(form.current, variables);
     setTrouble(null);
     try {
+      if (now.version === based.version && now.target_version !== based.target_version)
+        throw new Error("Its target was changed. Show the tool as it is now, and look at its target.");
       const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(tool?.name ?? name)}`,
-        { version: based, ...seen(tool, body.config.target_agent), ...body }));
-      setBased(saved.version);
+        { version: based.version, ...seen(based, body.config.target_agent), ...body }));
+      setBased(basedOn(saved));
       toast("Saved");
       lookAgain();
       if (!tool) go(`/tools/${saved.name}`);
@@ -120,8 +123,9 @@ function Form({ tool, preview, onDraft }) {
       <${Variables} of=${variables} set=${putVariables} wrong=${(/** @type {string} */ place) =>
         wrongAt(preview, `config.context_variables${place}`, place === "")} />
       <${Trouble} of=${trouble} what="It isn't saved." />
-      ${tool && tool.version !== based && html`<p class="notice">Somebody has changed it since you opened
-        it. <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
+      ${tool && JSON.stringify(now) !== JSON.stringify(based) && html`<p class="notice">
+        Somebody has changed it, or its target, since you opened it.${" "}
+        <button type="button" onClick=${() => location.reload()}>Show theirs</button></p>`}
       <div class="row end">
         <a href=${address("/tools")}>All tools</a>
         <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Saving …" : "Save"}</button>
@@ -130,12 +134,18 @@ function Form({ tool, preview, onDraft }) {
   </section>`;
 }
 
+/** What of a tool was shown first: a save is based on it. @typedef {ReturnType<typeof basedOn>} Based */
+/** @param {ToolView | null} tool */
+const basedOn = (tool) => ({
+  version: tool?.version ?? 0,
+  target: tool?.config.target_agent ?? "",
+  target_version: tool?.suspended?.target_version ?? 0,
+});
+
 /** A suspended tool is resumed for the target as its reader has seen it, not for what came of it meanwhile.
- * @param {ToolView | null} tool @param {string} target */
-function seen(tool, target) {
-  return tool?.suspended && target === tool.config.target_agent
-    ? { target_version: tool.suspended.target_version } : {};
-}
+ * @param {Based} based @param {string} target */
+const seen = (based, target) =>
+  (based.target_version && target === based.target ? { target_version: based.target_version } : {});
 
 /** What the form says now. @param {HTMLFormElement | null} form @param {Row[]} variables */
 function definition(form, variables) {

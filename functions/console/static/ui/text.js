@@ -159,6 +159,9 @@ export function Json({ of, title, isOpen = false, isWhole = false }) {
   </details>`;
 }
 
+/** The article that is decided on: in the queue, or a review's page. */
+export const DECIDED = ":is(.desk > .one article, article.review)";
+
 /** What goes on inside of the boxes of what is decided on, in pixels below their sight. */
-export const boxedBelow = () => [...document.querySelectorAll(".desk > .one .boxed")]
+export const boxedBelow = () => [...document.querySelectorAll(`${DECIDED} .boxed`)]
   .reduce((sum, box) => sum + Math.max(0, box.scrollHeight - box.scrollTop - box.clientHeight), 0);

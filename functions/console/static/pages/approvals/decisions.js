@@ -69,8 +69,7 @@ async function approvedOf(tasks, wrong) {
   }
 }
 
-/** Asks about each agent that has changed since its tasks came, and shows how. Answers with what it asks
- * about. @template {{id: string}} T @param {T[]} tasks @param {any[]} problems
+/** Asks about each agent that has changed since. @template {{id: string}} T @param {T[]} tasks @param {any[]} problems
  * @param {(tasks: (T & {agents: import("../../core/api.js").LookedAt})[]) => void} decide sends the tasks again
  * @returns {Promise<any[]>} */
 async function asChanged(tasks, problems, decide) {
@@ -79,24 +78,31 @@ async function asChanged(tasks, problems, decide) {
   /** @type {any[]} */
   const asked = [];
   for (const problem of new Map(changed.map((each) => [each.agent, each])).values()) {
-    const { agent, changed_by: by, fields } = problem;
-    const its = tasks.filter((task) => changed.some((each) => each.agent === agent && each.task_id === task.id));
+    const ofAgent = changed.filter((each) => each.agent === problem.agent);
+    const its = tasks.filter((task) => ofAgent.some((each) => each.task_id === task.id));
     show(its.map((task) => task.id));
-    const now = await get(`/agents/${agent}`).catch(() => null);
-    if (now === null) continue; // nobody decides on what they can't see
-    asked.push(...changed.filter((each) => each.agent === agent));
-    ask({
-      title: `${agent} has changed`,
-      text: html`<p><${Said} of=${by} /> has changed it since${" "}
-          ${its.length === 1 ? "this task" : `these ${its.length} tasks`} came. It is now:</p>
-        ${fields.map((/** @type {string} */ name) =>
-          html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
-      confirm: "Approve for it as it is now",
-      keep: "Leave it waiting",
-      run: () => { decide(its.map((task) => ({ ...task, agents: lookedAt(of(task)) }))); },
-    });
+    const isAsked = await askAsItIsNow(problem, its.length === 1 ? "this task" : `these ${its.length} tasks`, "Approve",
+      () => { decide(its.map((task) => ({ ...task, agents: lookedAt(of(task)) }))); });
+    if (isAsked) asked.push(...ofAgent);
   }
   return asked;
+}
+
+/** Shows what an agent is now, and asks again. False if it can't be read: nobody decides on what they can't see.
+ * @param {any} problem @param {string} what came before the change @param {string} verb @param {() => void} then */
+export async function askAsItIsNow({ agent, changed_by: by, fields }, what, verb, then) {
+  const now = await get(`/agents/${agent}`).catch(() => null);
+  if (now === null) return false;
+  ask({
+    title: `${agent} has changed`,
+    text: html`<p><${Said} of=${by} /> has changed it since ${what} came. It is now:</p>
+      ${fields.map((/** @type {string} */ name) =>
+        html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
+    confirm: `${verb} for it as it is now`,
+    keep: "Leave it waiting",
+    run: then,
+  });
+  return true;
 }
 
 /** @param {import("api").ChangedTask[]} tasks */

@@ -1,9 +1,10 @@
 /** Reading what was chosen: only what was on the screen is decided on. Keys read on in it while the list stays where
  * it is, and the focus goes between the two. */
-import { useRef } from "../../lib.js";
+import { html, useRef, useState } from "../../lib.js";
 import { useKeys } from "../../core/keys.js";
 import { toast } from "../../core/toasts.js";
-import { boxedBelow } from "../../ui/text.js";
+import { Changes } from "../../ui/changed.js";
+import { boxedBelow, DECIDED } from "../../ui/text.js";
 
 /** So much of what is in sight a page goes on, so that a line or two are seen twice. */
 const PAGE = 0.85;
@@ -54,11 +55,28 @@ export function follow() {
  * untold. */
 const LONG_SCREENS = 3;
 
-const screensBelow = () => Math.floor(((document.querySelector(".desk > .one article")?.getBoundingClientRect().bottom
-  ?? 0) + boxedBelow()) / innerHeight) - 1;
+const screensBelow = () => Math.floor(((document.querySelector(DECIDED)?.getBoundingClientRect().bottom ?? 0)
+  + boxedBelow()) / innerHeight) - 1;
 
 /** On a phone the list or what was chosen is there, not both. */
-const isOnScreen = () => (document.querySelector(".desk > .one")?.getClientRects().length ?? 0) > 0;
+const isOnScreen = () => (document.querySelector(DECIDED)?.getClientRects().length ?? 0) > 0;
+
+/** A request as it was first shown. What is new since is shown once the reader wants it: nobody decides on a text that
+ * changed under their eyes. `told`: the notice, and what differs from what was read before.
+ * @template T @param {T | null} now @param {(of: T) => unknown} revisionOf @param {(of: T) => unknown} askedOf */
+export function useFrozen(now, revisionOf, askedOf) {
+  const [[seen, before], setRead] = useState(/** @type {(T | null)[]} */ ([null, null]));
+  if (now && !seen) setRead([now, null]);
+  const isChanged = Boolean(seen && now && revisionOf(seen) !== revisionOf(now));
+  const told = html`
+    ${isChanged && html`<p class="notice" role="alert">It was changed while you read it.${" "}
+      <button type="button" onClick=${() => setRead([now, seen ?? null])}>Read it as it is now</button></p>`}
+    ${before && seen && html`<section class="notice" aria-label="What was changed">
+      <h3>What was changed while you read</h3>
+      <${Changes} was=${askedOf(before)} is=${askedOf(seen)} />
+    </section>`}`;
+  return { seen: seen ?? null, isChanged, told };
+}
 
 /** A task as it was shown. What says the same is shown once, so the revision is the task's own where the digest tells.
  * @param {ListedTask} task @param {HandoffView | undefined} handoff @returns {Seen} */

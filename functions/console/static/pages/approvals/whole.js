@@ -2,7 +2,6 @@
 import { html, Fragment, useEffect, useState } from "../../lib.js";
 import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
-import { Changes } from "../../ui/changed.js";
 import { Around, Asker, Glance, titleOf, useEvidence } from "../../ui/evidence.js";
 import { Ago, Facts, Flags, Id, Key, Loading, Said, Trouble, Way } from "../../ui/parts.js";
 import { Asked } from "../task/asked.js";
@@ -11,6 +10,7 @@ import { LateResults } from "../task/past.js";
 import { isMine } from "../questions/mine.js";
 import { Held, isHeld } from "./held.js";
 import { Marks } from "./marks.js";
+import { useFrozen } from "./reading.js";
 
 /** @typedef {import("api").ListedTask} ListedTask */
 /** @typedef {import("api").HandoffView} HandoffView */
@@ -157,22 +157,14 @@ function Decide({ acts, run, isLive }) {
 /** Without what only says which revision it is, and how it goes. @param {HandoffView} handoff */
 const askedOf = ({ revision: _, digest: __, status: ___, state: ____, ...asked }) => asked;
 
-/** What a handoff asks for. What is new since it was first shown is shown once the reader wants it: nobody decides on a
- * text that changed under their eyes. `title`: what stands above it.
+/** What a handoff asks for, as it was first shown. `title`: what stands above it.
  * @param {{task: ListedTask, ids: string[], onShown: OnShown, title?: string,
  *   chain?: import("api").ChainView | null}} props */
 export function Content({ task, ids, onShown, title = task.title, chain = null }) {
   const { data, problem } = useLive(`/handoffs/${task.handoff_id}`,
     { everyMs: 10_000, when: `${task.revision} ${task.digest}` });
   const now = /** @type {HandoffView | null} */ (data);
-  const [seen, setSeen] = useState(/** @type {HandoffView | null} */ (null));
-  const [before, setBefore] = useState(/** @type {HandoffView | null} */ (null));
-  if (now && !seen) setSeen(now);
-  const readNow = () => {
-    setBefore(seen);
-    setSeen(now);
-  };
-  const isChanged = Boolean(seen && now && (now.revision !== seen.revision || now.digest !== seen.digest));
+  const { seen, isChanged, told } = useFrozen(now, ({ revision, digest }) => `${revision} ${digest}`, askedOf);
   const isOfList = (task.digest ?? null) === (seen?.digest ?? null); // otherwise the title above may be another one's
   const shown = isChanged || problem || !isOfList ? null : seen;
   useEffect(() => {
@@ -181,12 +173,7 @@ export function Content({ task, ids, onShown, title = task.title, chain = null }
   }, [ids.join(" "), shown]);
   return html`<div>
     <${Trouble} of=${problem} what="The handoff can't be read, so nothing is decided here." />
-    ${isChanged && html`<p class="notice" role="alert">It was changed while you read it.${" "}
-      <button type="button" onClick=${readNow}>Read it as it is now</button></p>`}
-    ${before && seen && html`<section class="notice" aria-label="What was changed">
-      <h3>What was changed while you read</h3>
-      <${Changes} was=${askedOf(before)} is=${askedOf(seen)} />
-    </section>`}
+    ${told}
     ${seen ? html`<${Asked} handoff=${seen} title=${title} chain=${chain} isWhole />`
       : !problem && html`<${Loading} />`}
   </div>`;
