@@ -83,9 +83,9 @@ class Answers:
             self._must(ended_by & request.word[2], "{} was answered, but ended by {}", request.name, ended_by)
 
     def _is_first(self, request: Request, task: Task) -> None:
-        """Nothing that was ready before the request, and that nobody has touched since, is more urgent; or as urgent
-        and ready before it, where nobody else has been at the queue. After a lost race, or what looks like one, those
-        of one priority come in any order."""
+        """Nothing that was ready before the request, that nobody has touched since and that no rule holds back, is more
+        urgent; or as urgent and ready before it, where nobody else has been at the queue. After a lost race, or what
+        looks like one, those of one priority come in any order."""
         sim, ledger, habits = self._sim, self._ledger, self._sim.habits
         if habits.lag_ms or habits.skew_ms or task.target_agent is None or sim.current.process.attempt > 1:
             return
@@ -104,6 +104,7 @@ class Answers:
                 place = (head["priority"], to_ms(head["ready_at"]))
                 is_due = place[1] <= began_ms
                 is_before = place[0] < own[0] or (place < own and is_alone)
+                is_due = is_due and not sim.oracle.approvals.may_be_held(head)
                 self._must(
                     not (is_due and is_before), "{} was claimed at {}, and {} waits at {}", task.id, own, task_id, place
                 )

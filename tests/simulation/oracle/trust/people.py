@@ -23,7 +23,8 @@ CLOCKS_DIFFER_MS = 2_000
 
 @dataclass(eq=False)
 class Pass:
-    """A token of a person. Times are in ms, of the true clock; ``made`` and ``revoked`` are steps."""
+    """A token of a person. Times are in ms, of the true clock, but for the time on the token; ``made`` and ``revoked``
+    are steps."""
 
     rank: int
     made: int
@@ -31,6 +32,7 @@ class Pass:
     expires_ms: int
     revoked: int = NEVER
     revoked_ms: int = NEVER
+    dated_ms: int = NEVER
 
 
 class People:
@@ -50,6 +52,9 @@ class People:
             expires_ms = to_ms(new["expires_at"]) - BEGIN_MS if "expires_at" in new else NEVER
             self._ranks[token_id] = _rank(new)
             passes[token_id] = Pass(_rank(new), self._sim.steps, self._sim.now_ms, expires_ms)
+            # Its writer may have stalled: the person has the right from the time on the token.
+            dated_ms = to_ms(new["created_at"]) - BEGIN_MS if "created_at" in new else NEVER
+            passes[token_id].dated_ms = min(dated_ms, self._sim.now_ms)
         if "revoked_at" in new and "revoked_at" not in (old or {}):
             passes[token_id].revoked, passes[token_id].revoked_ms = self._sim.steps, self._sim.now_ms
 
@@ -155,7 +160,7 @@ class People:
             return True
         skew_ms, until_ms = self._sim.habits.skew_ms + CLOCKS_DIFFER_MS, since_ms
         held = sorted(
-            (each.made_ms - skew_ms, min(each.expires_ms, each.revoked_ms) + skew_ms)
+            (each.dated_ms - skew_ms, min(each.expires_ms, each.revoked_ms) + skew_ms)
             for each in self._passes[name].values()
             if each.rank >= rank
         )
