@@ -46,6 +46,18 @@ def test_a_page_of_a_review_folds_and_leaves_out_nothing(world: World, gateway: 
         assert part in text
 
 
+def test_a_page_of_a_rollbacks_review_shows_the_failure(world: World, gateway: Gateway, tmp_path: Path) -> None:
+    held_back(world, gateway)
+    failure = {"type": "error", "description": "NO-DISK"}
+    request = {"target_agent": "vault", "reason": "ITS-DISK", "questions": []}
+    drafted = DRAFT | {"rolls_back": {"task_id": "task_1"}, "failure": failure, "rollback_request": request}
+    drafted["context"] = {"artifacts": [{"type": "fi\u202ele", "path": "a"}]}
+    text = shown(tmp_path, f"{OPEN} return text();", review=review_of(gateway) | {"handoff": drafted})
+    for part in ("NO-DISK", "ITS-DISK", "vault"):
+        assert part in text
+    assert "\u202e" not in text
+
+
 def test_a_review_that_changes_while_it_is_read_is_shown_before_it_is_released(
     world: World, gateway: Gateway, tmp_path: Path
 ) -> None:

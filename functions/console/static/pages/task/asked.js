@@ -98,7 +98,7 @@ export function Criteria({ handoff }) {
   return html`<section class="criteria">
     <h3>What is expected</h3>
     ${deliverables.map((/** @type {any} */ each) => html`<div class="deliverable">
-      <p><strong><${Said} of=${each.description} /></strong> <span class="faint">${each.type}</span></p>
+      <p><strong><${Said} of=${each.description} /></strong> <span class="faint"><${Said} of=${each.type} /></span></p>
       ${each.files?.length ? html`<p class="faint"><${Said} of=${each.files.join(", ")} /></p>` : null}
       <ul class="checks">${(each.acceptance_criteria ?? []).map((/** @type {string} */ criterion) =>
         html`<${Check} criterion=${criterion} report=${reports.get(criterion)} />`)}</ul>
@@ -136,7 +136,7 @@ function Context({ of, isWhole }) {
       ["Built with", project.tech_stack?.length && html`<${Said} of=${project.tech_stack.join(", ")} />`],
     ]} />`}
     ${artifacts.map((/** @type {any} */ each) => html`<div class="artifact">
-      <p><strong>${each.type}</strong> ${each.path && html`<code><${Said} of=${each.path} /></code>`}</p>
+      <p><strong><${Said} of=${each.type} /></strong> ${each.path && html`<code><${Said} of=${each.path} /></code>`}</p>
       ${each.description && html`<${Text} of=${each.description} title="Description" isWhole=${isWhole} />`}
       ${each.rationale && html`<p class="faint">because <${Said} of=${each.rationale} /></p>`}
       <${Json} of=${each.content} title="Content" isWhole=${isWhole} />

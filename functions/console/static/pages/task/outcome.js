@@ -32,7 +32,7 @@ function Completion({ of }) {
       </li>`)}
     </ul>`}
     ${(of.deliverables ?? []).map((/** @type {any} */ each) => html`<div class="deliverable">
-      <p><strong>${each.type}</strong> <${Said} of=${each.description} /></p>
+      <p><strong><${Said} of=${each.type} /></strong> <${Said} of=${each.description} /></p>
       <${Facts} of=${[
         ["Created", files(each.files_created)],
         ["Changed", files(each.files_modified)],

@@ -15,6 +15,8 @@ import { Copy, Text } from "../text.js";
 /** @param {{handoff: import("api").HandoffView, chain?: Chain}} props */
 export function Origin({ handoff, chain = null }) {
   const { escalation, rolls_back: rollsBack, retries, continues, part_of: partOf } = /** @type {any} */ (handoff);
+  /** A review's draft has both beside it. @type {any} */
+  const failed = rollsBack?.failure ? rollsBack : handoff;
   const about = (/** @type {string} */ id) => html`<${Named} id=${id} chain=${chain} />`;
   return html`${escalation && html`<${Digest} of=${escalation} />`}
     ${rollsBack && html`<section class="origin">
@@ -23,7 +25,7 @@ export function Origin({ handoff, chain = null }) {
         ${about(rollsBack.task_id)} failed
         ${rollsBack.checkpoint_id && html`; its last checkpoint is <${Id} of=${rollsBack.checkpoint_id} short />`}.
       </p>
-      <${Failure} of=${rollsBack.failure} request=${rollsBack.rollback_request} isWhole />
+      <${Failure} of=${failed.failure ?? {}} request=${failed.rollback_request} isWhole />
     </section>`}
     ${retries && html`<section class="origin">
       <h3>Tries again</h3>
