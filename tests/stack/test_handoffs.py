@@ -167,7 +167,7 @@ def test_the_documented_chain_is_played_by_outside_workers_and_drawn(tenant: Ten
     assert {item["type"] for item in seen} == {"handoff_failed", "handoff_completed"}
 
 
-def test_a_failed_handoff_is_retried_from_its_last_checkpoint(tenant: Tenant) -> None:
+def test_a_failed_handoff_is_retried_as_it_was_approved_with_its_last_checkpoint_beside_it(tenant: Tenant) -> None:
     made = asked(tenant, "reviewer", "Review the release", context={"state": {"phase": "one"}})
     path = f"/tasks/{made['task']['id']}"
     claim = tenant.claim(made["task"]["id"])
@@ -177,7 +177,8 @@ def test_a_failed_handoff_is_retried_from_its_last_checkpoint(tenant: Tenant) ->
     again = tenant.human.post(f"/handoffs/{made['handoff']['handoff_id']}/retry", key="retry-1")
     assert tenant.human.post(f"/handoffs/{made['handoff']['handoff_id']}/retry", key="retry-1") == again
     assert again["handoff"]["kind"] == "retry"
-    assert again["handoff"]["context"]["state"] == {"phase": "one", "partial_progress": progress}
+    assert again["handoff"]["context"]["state"] == {"phase": "one"}
+    assert again["handoff"]["retries"]["checkpoint"]["state"] == {"partial_progress": progress}
     assert tenant.human.refused("POST", f"/handoffs/{made['handoff']['handoff_id']}/retry") == (409, "already_retried")
 
 

@@ -96,7 +96,8 @@ def texts(schema: Any, levels: int = 6) -> Iterator[tuple[str, ...]]:
     elif schema.get("type") == "object" and levels:
         for name, below in schema.get("properties", {}).items():
             yield from ((name, *rest) for rest in texts(below, levels - 1))
-        others = schema.get("additionalProperties", not schema.get("properties"))
+        is_named = schema.get("properties") or "patternProperties" in schema
+        others = schema.get("additionalProperties", not is_named)
         if others is not False:
             yield from (("anything", *rest) for rest in texts({} if others is True else others, levels - 1))
 
