@@ -35,7 +35,9 @@ Texts = Annotated[tuple[Text, ...], models.few(MAX_LIST)]
 Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
 Time = Annotated[models.Instant, PlainSerializer(times.rfc3339, return_type=str, when_used="json")]
 Positive = Annotated[int, Field(ge=1, lt=MAX_NUMBER)]
-AgentVersions = Annotated[dict[models.Slug, Positive], Field(max_length=MAX_AGENTS)]
+AgentVersions = Annotated[
+    dict[models.Slug, Positive], Field(max_length=MAX_AGENTS, json_schema_extra={"additionalProperties": False})
+]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=63)]
 Labels = Annotated[dict[Label, Annotated[str, StringConstraints(max_length=200)]], Field(max_length=MAX_LABELS)]
 Ignored = Annotated[Any, Field(exclude=True, description=IGNORED)]
