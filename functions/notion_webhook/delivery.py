@@ -44,7 +44,7 @@ class NotionEvent:
 
     def _author_ids(self) -> list[str]:
         ids = [author.get("id") for author in self._authors()]
-        return [each for each in ids if isinstance(each, str) and 0 < len(each) <= MAX_EVENT_ID]
+        return [each for each in ids if isinstance(each, str) and 0 < len(each) <= MAX_EVENT_ID and " " not in each]
 
     def _columns(self) -> list[str]:
         """Returns the ids of the changed properties. Events of other types name none."""

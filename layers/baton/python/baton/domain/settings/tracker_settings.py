@@ -62,7 +62,7 @@ class TrackerSettings:
 
     def right_of(self, user_id: str) -> str:
         """Returns the right of a person who acts in the tracker."""
-        return self.rights.get(_plain_id(user_id), USUAL_TRACKER_RIGHT)
+        return self.rights.get(plain_user_id(user_id), USUAL_TRACKER_RIGHT)
 
     @property
     def rights_differ(self) -> bool:
@@ -77,7 +77,7 @@ class TrackerSettings:
         """Returns a copy with the given fields; maps keep their other entries. Raises ``InvalidInput``."""
         given = dict(values)
         if "rights" in given:
-            given["rights"] = {_plain_id(user_id): str(right) for user_id, right in given["rights"].items()}
+            given["rights"] = {plain_user_id(user_id): str(right) for user_id, right in given["rights"].items()}
         for name in _MAPS.keys() & given.keys():
             given[name] = {**getattr(self, name), **given[name]}
         after = replace(self, **given)
@@ -160,7 +160,8 @@ def _check_map(name: str, values: Mapping[str, str], known: Mapping[Any, str]) -
         _check_word(f"{name}.{key}", request)
 
 
-def _plain_id(user_id: str) -> str:
+def plain_user_id(user_id: str) -> str:
+    """Returns a user's id in the tracker in the one form in which ids are compared."""
     return user_id.replace("-", "").lower()
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import Enum, auto
 from itertools import islice
 
-from baton.domain.settings.tracker_settings import TrackerSettings, folded
+from baton.domain.settings.tracker_settings import TrackerSettings, folded, plain_user_id
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Task
 from baton.domain.tracker.page_sync import PageSync
@@ -82,11 +82,11 @@ def reports_of(event_id: str, authors: Iterable[str], columns: Iterable[str]) ->
     empty for a change of something else. Of too many only so many are kept that they name nobody."""
     names = tuple(columns) or ("",)
     pairs = ((author, column) for author in authors for column in names)
-    return frozenset(f"{plain_id(author)} {column} {event_id}" for author, column in islice(pairs, MAX_REPORTS))
+    return frozenset(f"{plain_user_id(author)} {column} {event_id}" for author, column in islice(pairs, MAX_REPORTS))
 
 
 def is_by(reports: Iterable[str], user_id: str) -> bool:
-    return all(each.split(" ", 1)[0] == plain_id(user_id) for each in reports)
+    return all(each.split(" ", 1)[0] == plain_user_id(user_id) for each in reports)
 
 
 def status_author(page_sync: PageSync, seen: PageSnapshot) -> StatusAuthor:
@@ -94,13 +94,9 @@ def status_author(page_sync: PageSync, seen: PageSnapshot) -> StatusAuthor:
     if not reports:
         return StatusAuthor.UNREPORTED
     named = {author for author, column, *_ in reports if column in {seen.status_column, ANY_COLUMN}}
-    named -= {plain_id(seen.our_id)}
+    named -= {plain_user_id(seen.our_id)}
     is_whole = len(reports) < MAX_REPORTS
-    return StatusAuthor.LAST_EDITOR if is_whole and named == {plain_id(seen.edited_by)} else StatusAuthor.UNKNOWN
-
-
-def plain_id(user_id: str) -> str:
-    return user_id.lower().replace("-", "").replace(" ", "")
+    return StatusAuthor.LAST_EDITOR if is_whole and named == {plain_user_id(seen.edited_by)} else StatusAuthor.UNKNOWN
 
 
 def page_change_of(
