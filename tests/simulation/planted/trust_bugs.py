@@ -116,7 +116,7 @@ CHANGES = (
         do.always("tracker/open_webhook:_record", "needs_reports"),
         test=f"{_HOOKS}::test_administrator_alone_removes_no_webhook_that_lower_rights_rest_on"),
     bug("the removal of a webhook without a signed report waits",
-        do.drop_operand("tracker/open_webhook:_record", "verified_at"),
+        do.drop_operand("tracker/open_webhook:_record", "is_verified"),
         test=f"{_HOOKS}::test_a_webhook_without_a_signed_report_is_removed_alone"),
     bug("the removal of every webhook waits", do.operand("access/loosening:needs_reports", "True", "rights_differ"),
         test=f"{_HOOKS}::test_one_administrator_handles_the_webhook_where_everybody_has_the_same_right"),

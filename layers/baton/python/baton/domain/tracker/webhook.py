@@ -42,11 +42,16 @@ class Webhook:
     def is_installed(self) -> bool:
         return self.token is not None and not self.removed
 
+    @property
+    def is_verified(self) -> bool:
+        """True if a signed delivery has arrived."""
+        return self.is_installed and self.verified_at is not None
+
     def state(self, now: datetime) -> str:
         """Returns ``open`` (to a handshake), ``expired`` (without one), ``installed`` (by one) or ``verified`` (by a
         signed delivery)."""
         if self.is_installed:
-            return "verified" if self.verified_at else "installed"
+            return "verified" if self.is_verified else "installed"
         return "open" if now - self.opened_at < HANDSHAKE else "expired"
 
     def knows(self, secret: str) -> bool:

@@ -69,7 +69,7 @@ def _alert(deps: Deps, change: WorkspaceChange) -> Alert:
 
 def _record(deps: Deps, by: Principal, before: Webhook, after: Webhook) -> Recorded:
     change = webhook_change(deps, by, before, after)
-    if before.verified_at is None or not needs_reports(deps.store.settings.of(by.workspace).tracker):
+    if not before.is_verified or not needs_reports(deps.store.settings.of(by.workspace).tracker):
         return Recorded((change,))
     people = deps.store.tokens.people(by.workspace)
     return loosened(deps, by, Loosening(change, people, people.checked_again()))

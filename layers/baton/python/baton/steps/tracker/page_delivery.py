@@ -251,7 +251,7 @@ class PageSender:
 
     def _has_webhook(self) -> bool:
         webhook = self.deps.store.tracker.webhook(self.workspace)
-        return webhook is not None and webhook.is_installed and webhook.verified_at is not None
+        return webhook is not None and webhook.is_verified
 
     def _was_ended_there(self) -> bool:
         """True if a person ended the task on this page: the status that they set stays. A task that was cancelled along
