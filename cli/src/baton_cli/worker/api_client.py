@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -61,20 +60,20 @@ class ApiAnswer:
 
 def post(api: Api, path: str, body: Any, *, key: str | None = None, timeout: float = TIMEOUT_SECONDS) -> ApiAnswer:
     """Returns the answer to a ``POST``. Raises nothing."""
-    return _answer("POST", path, lambda: api.request("POST", path, body, key=key, timeout=timeout))
+    return _sent(api, "POST", path, body, key=key, timeout=timeout)
 
 
 def get(api: Api, path: str) -> ApiAnswer:
     """Returns the answer to a ``GET``. Raises nothing."""
-    return _answer("GET", path, lambda: api.request("GET", path))
+    return _sent(api, "GET", path)
 
 
-def _answer(method: str, path: str, request: Callable[[], Answer]) -> ApiAnswer:
+def _sent(api: Api, method: str, path: str, body: Any = None, **options: Any) -> ApiAnswer:
     try:
-        reply = request()
+        reply = api.request(method, path, body, **options)
     except NoAnswer as exc:
         return ApiAnswer(AnswerKind.RETRY, why=exc.why)
-    # A page of a proxy's or a portal's ends no work: nobody knows whether the request took effect.
+    # A proxy's or portal's page ends no work: the request may have taken effect.
     if why := why_foreign(method, path, reply.status, reply.headers, reply.json):
         status = reply.status if reply.status >= 400 else 0
         return ApiAnswer(AnswerKind.RETRY, retry_after=reply.retry_after, status=status, why=why)

@@ -131,21 +131,17 @@ def _answered(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
 
 
 def _text_report(text: str) -> ClaimReport:
-    """Returns the report of a text. The last of its lines that is JSON and names a verb is the report; the rest is the
-    output."""
-    lines = text.split("\n")  # not by U+2028 and the like, which may stand within JSON
+    """Returns the report of a text. The last line that is JSON and names a verb is the report. The rest of the text is
+    the output."""
+    lines = text.split("\n")  # U+2028 and similar characters may stand within JSON
     for number in reversed(range(len(lines))):
         found = _report_in(lines[number])
         if found is not None:
             answer, notes = found
             before = "\n".join(lines[:number]).rstrip().removesuffix("```json").removesuffix("```").rstrip()
             after = [each for each in lines[number + 1 :] if not _DECORATION.fullmatch(each)]
-            rest = "\n".join([*([before] if before else []), *after])
-            return (
-                _completed({"output": {"text": rest}, **answer}, notes)
-                if answer[VERB] == "complete"
-                else _ended(answer)
-            )
+            rest = {"output": {"text": "\n".join([*([before] if before else []), *after])}}
+            return _reported({**rest, **answer} if answer[VERB] == "complete" else answer, notes)
     return ClaimReport("complete", {"output": {"text": text}})
 
 
@@ -164,22 +160,19 @@ def _report_in(line: str) -> tuple[dict[str, Any], list[str]] | None:
 
 def _json_report(answer: Any, notes: list[str], ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
     if not isinstance(answer, dict) or VERB not in answer:
-        return _completed({"output": answer}, notes)
+        return _reported({VERB: "complete", "output": answer}, notes)
     if answer[VERB] in VERBS and "claim_id" not in answer:
-        return _completed(answer, notes) if answer[VERB] == "complete" else _ended(answer)
+        return _reported(answer, notes)
     return _failure("validation", f"{reading.name} answered with a verb that isn't one of {', '.join(VERBS)}.", ended)
 
 
-def _completed(body: dict[str, Any], notes: list[str]) -> ClaimReport:
-    """``notes``: of what was repaired; the completion says so."""
-    told = body.get("notes", [])
-    if notes and isinstance(told, list):
-        body = {**body, "notes": [*told, *notes]}
-    return ClaimReport("complete", {name: value for name, value in body.items() if name != VERB})
-
-
-def _ended(answer: dict[str, Any]) -> ClaimReport:
-    return ClaimReport(answer[VERB], {name: value for name, value in answer.items() if name != VERB})
+def _reported(answer: dict[str, Any], notes: list[str]) -> ClaimReport:
+    """Returns the report that the answer names. ``notes``: the repairs, for the notes of a completion."""
+    verb, body = answer[VERB], {name: value for name, value in answer.items() if name != VERB}
+    kept = body.get("notes", [])
+    if verb == "complete" and notes and isinstance(kept, list):
+        body["notes"] = [*kept, *notes]
+    return ClaimReport(verb, body)
 
 
 def _failure(kind: str, said: str, ended: ProgramExit, *, is_retryable: bool = False) -> ClaimReport:
