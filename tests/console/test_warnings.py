@@ -61,7 +61,7 @@ LOOK = """async (wanted) => {
 
 @pytest.fixture
 def planted(served: ConsoleServer) -> list[tuple[Trap, dict[str, str]]]:
-    """Each trap with its address and a text by which the page shows that it is this one."""
+    """Returns each trap with its address and a text that identifies it on the page."""
     gateway = served.gateway
     assert gateway.put(ALICE, "/agents/qa", {"root_handoffs_per_hour": 1_000}).status == 200
     assert gateway.put(ALICE, "/agents/architect", {"root_handoffs_per_hour": 1_000}).status == 200

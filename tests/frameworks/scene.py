@@ -94,8 +94,8 @@ FORGED_WAYS = ("replay", "bomb", "unsigned", "checkpoint")
 
 def forge(task_id: str, how: str) -> None:
     """Replaces a suspended run's state, as a program with the agent's token and without the worker's
-    key does: the run's own under another fence, one that expands, or one with a wrong signature. Or saves a checkpoint
-    that looks like a run, which must change nothing."""
+    key does: with the run's own state under another fence, an expanding state, or a wrong signature. Or saves a
+    checkpoint that looks like a run, which must change nothing."""
     with agent("reviewer") as baton, baton.claim(task=task_id) as work:
         assert work is not None
         saved: Any = work.raw["run_state"]

@@ -15,9 +15,9 @@ LOST = ("heartbeat_lost", "requeued")  # what a trail tells of a worker's death
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What is there of a task after all. ``handed``: titles of its handoffs to the colleague. ``questions``: the id,
+    """A task's state at the end. ``handed``: titles of its handoffs to the colleague. ``questions``: the id,
     the tool or None, the text, and whether the approval was used. ``approved``: the approved arguments by question.
-    ``events``: the types of its trail's events. ``is_forged``: somebody forged its run."""
+    ``events``: the types of its trail's events. ``is_forged``: its run was forged."""
 
     task_id: str
     state: str
@@ -78,7 +78,7 @@ def wrongs(tasks: Sequence[Found], effects: Sequence[str], handed: int) -> Itera
             keys |= its
             if its and not is_used:
                 yield f"{task.task_id} has its effect without an approval"
-            # An effect whose key is the task's id notes the argument that it was called with.
+            # An effect with the task's id as its key records the argument of its call.
             elif task.task_id in its and task.task_id not in task.approved.get(question_id, {}).values():
                 yield f"{task.task_id} has an effect of other arguments than the approved ones"
             if not its and is_used and not _died_after_use(task.events) and not task.is_forged:

@@ -107,7 +107,7 @@ def _begin(context: ActorContext) -> None:
 
 
 def _attack(context: ActorContext) -> None:
-    """Each of them alone; two of each where that is what the seed is about."""
+    """Starts one attacker of each kind, or two if the seed focuses on trust."""
     many = 2 if context.habits.focus is Focus.TRUST else 1
     for kind in (HostileAgent, Splitter, RuleEditor, Leaver):
         _spawn(context.sim, kind.__name__, [kind(context).act for _ in range(many)])

@@ -30,7 +30,7 @@ TRACKER_SHARE, READERS_SHARE, STEWARDS_SHARE = 0.2, 0.3, 0.2
 BELLS = 4
 # And in one of so many workers ask people, in every other of them more than anything else.
 QUESTIONS = 5
-# One of this number of seeds has people with different rights, and some who attack or leave; half of these focus on it.
+# One in this number of seeds has people with different rights, and some who attack or leave; half of these focus on it.
 TRUST = 3
 
 
@@ -128,8 +128,8 @@ class Habits:
 
 
 def habits_of(seed: int, focus: str | None = None, *, asks: bool = True, trusts: bool = True) -> Habits:
-    """``focus``: instead of the seed's, with all that comes of it. ``asks``: False where nobody asks. ``trusts``: False
-    where everybody has every right, and nobody attacks."""
+    """``focus``: replaces the seed's focus, with all its consequences. ``asks``: False if workers don't ask people.
+    ``trusts``: False if everybody has every right, and no actor attacks."""
     dice = random.Random(seed * 7919 + 1)
     pick = dice.choice
     waits, runs = Focus.WAITS, Focus.RUNS

@@ -231,7 +231,7 @@ def _must_be_as_told(line: Entry, entries: list[Entry]) -> None:
 
 
 def _comparable(value: Any) -> Any:
-    """Entries leave out what is empty, and heartbeats have no entries."""
+    """Entries leave out empty values, and heartbeats have no entries."""
     if isinstance(value, dict):
         return {name: item for name, item in value.items() if name not in NO_FIELDS_OF_A_CLAIM}
     return value or None
@@ -250,7 +250,7 @@ def _must_have_its_content(line: Entry, entries: list[Entry]) -> None:
             raise Broken(number, "tells the digest of another output or completion than the task has")
     last = len(entries)
     has = {name: bool(task.get(f"has_{name}")) for name in ("output", "failure")}
-    # A completion has a digest in each trail whose message has one.
+    # A completion has a digest in each trail that has a digest of the message.
     has["completion"] = task.get("digest") is None or any("output_digest" in entry["data"] for entry in entries)
     for name in has:
         if not has[name] and line.get(name) is not None:

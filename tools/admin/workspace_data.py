@@ -161,7 +161,7 @@ class WorkspaceData:
         }
 
     def _of_one_moment(self, task_id: str) -> tuple[TaskDetails, list[Question]]:
-        """Returns the task and its questions, which change with it. Raises ``Busy`` for one that never rests."""
+        """Returns the task and its questions, which change with it. Raises ``Busy`` if the task never rests."""
         for _ in range(ATTEMPTS):
             details = self.deps.store.tasks.read(self.workspace, task_id, with_body=True)
             questions = self.deps.store.questions.of_task(self.workspace, task_id)

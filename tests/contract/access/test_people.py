@@ -1,4 +1,4 @@
-"""People: which tokens a human name has, also in a workspace whose tokens an earlier release issued."""
+"""People: the tokens of a human name, also in a workspace with tokens that an earlier release issued."""
 
 from __future__ import annotations
 

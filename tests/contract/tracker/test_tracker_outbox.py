@@ -67,7 +67,7 @@ def put_back(store: Store, task: Task, row: PageSync, at: Any = LATER) -> None:
     save(store, after)
 
 
-# Reports of who changed what
+# Reports of changes and their authors
 
 
 def test_reports_are_kept_until_they_are_handled(store: Store) -> None:

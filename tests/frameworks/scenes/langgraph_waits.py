@@ -212,7 +212,7 @@ def calls_of_one_node_are_asked_one_by_one() -> None:
 
 
 def whole_call() -> None:
-    """People see the whole value of an interrupt of the program's own, or nobody is asked."""
+    """People are asked about an interrupt of the program's own only if they see its whole value."""
     for note, is_asked in (("x" * 1_900, True), ("x" * 2_000, False)):
         make = interrupting({"note": note, "to": "mallory"})
         task_id = begun()

@@ -124,7 +124,7 @@ def agent(needs: Any, done: list[Any]) -> Any:
 
 
 def inner(needs: Any, done: list[Any]) -> Any:
-    """An agent as a tool, whose own tool needs approval."""
+    """An agent as a tool. Its own tool needs approval."""
     turns = [[says("released")]] if INNER.is_asked else [[calls("ship", {"version": "1.2"}, call_id="c-inner")]]
     releaser = Agent(name="releaser", model=Thinking(turns), tools=[function(needs, done)])
     return releaser.as_tool("release", "Releases a version")
@@ -209,7 +209,7 @@ async def _asked_and_decided(name: str, kind: Kind, needs: Any, decision: str) -
 
 
 def _empty_calls() -> None:
-    """Nobody is asked about a call whose content isn't there."""
+    """No person is asked about a call without content."""
     for raw in (
         {"type": "function_call", "call_id": "c1", "name": "ship"},
         {"type": "shell_call", "call_id": "c1", "status": "completed", "action": None},

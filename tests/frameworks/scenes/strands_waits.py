@@ -125,7 +125,7 @@ def question() -> None:
 
 
 def whole_call() -> None:
-    """People see the whole text of an interrupt of the program's own, or nobody is asked."""
+    """People are asked about an interrupt of the program's own only if they see its whole text."""
     for note, is_asked in (("x" * 1_900, True), ("x" * 2_000, False)):
         paid: list[Any] = []
         models: list[Scripted] = []

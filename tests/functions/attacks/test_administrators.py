@@ -54,7 +54,7 @@ def test_a_member_of_a_group_without_a_token_gets_it_from_two_administrators(sta
 
 @pytest.mark.parametrize("right", [Right.READER, Right.MEMBER, Right.APPROVER])
 def test_a_lower_token_in_a_name_revokes_no_higher_one(staff: Staff, right: Right) -> None:
-    """Somebody else may hold the lower one."""
+    """Another person may hold the lower token."""
     higher = staff.ids["vera"]
     staff.hire("vera", right)
     assert refused(staff.ask("vera", "DELETE", f"/tokens/{higher}"))
@@ -70,7 +70,7 @@ def test_a_higher_token_in_a_name_revokes_a_lower_one(staff: Staff) -> None:
 
 
 def test_administrator_answers_and_decides_in_no_other_name(staff: Staff) -> None:
-    """The asker names a group, or people whom no rule names."""
+    """The asker names a group, or people that are in no rule."""
     claim = HttpAgents(staff.gateway).hire("auto").begun()
     path = f"/tasks/{claim['task']['id']}"
     staff.hire("cy")
@@ -83,7 +83,7 @@ def test_administrator_answers_and_decides_in_no_other_name(staff: Staff) -> Non
     assert refused(reply, "not_asked")
 
 
-# A revocation, and the administrator whom it is about
+# A revocation, and the administrator with the revoked token
 
 
 def revocation(staff: Staff, of: str = "root") -> dict[str, Any]:

@@ -697,7 +697,7 @@ TO_DEPLOYER = {"agent": "deployer", "reason": "Deploy it"}
 
 
 def split_by_bert(it: Scheme) -> None:
-    """The agent's open work, split by one of the leads, who writes the parts."""
+    """A lead splits the agent's open work and writes the parts."""
     whole = it.hand(agent("src1"), "src1", None)
     parts = [{"summary": "Delete production", "target": {"reason": "I wrote it"}}] * 2
     it.must(BERT, f"/tasks/{whole}/split", {"parts": parts})

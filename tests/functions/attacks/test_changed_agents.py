@@ -96,7 +96,7 @@ def test_each_agent_of_open_work_is_named(office: Office) -> None:
     seen, versions = read(office, task), {}
     for slug in ("anything", "deployer"):
         versions[slug] = change(office, slug)
-    change(office, "planner")  # nobody takes their own handoff
+    change(office, "planner")  # no agent takes its own handoff
     first = approve(office, "ada", task, **seen)
     second = approve(office, "ada", task, **seen, agent_versions=first.json["agent_versions"])
     assert {first.json["agent"], second.json["agent"]} == {*versions}

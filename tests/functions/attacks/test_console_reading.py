@@ -1,5 +1,5 @@
-"""Attacks on the reader in the console and the command: each shows all that a person decides on, and sends what was
-read (docs/decisions/016 and 020)."""
+"""Attacks on the reader in the console and the command: each shows all that a person decides on, and sends the
+decision for exactly this content (docs/decisions/016 and 020)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Desk:
         return True
 
     def alters(self, alter: Alter, sort_key: str = "QUESTION") -> None:
-        """Writes an altered item past Baton, as somebody with access to the table can."""
+        """Writes an altered item past Baton, as a person with access to the table can."""
         dynamo = dynamo_of(self.world)
         items = [item for (_, sk), item in dynamo.contents().items() if sk.startswith(sort_key)]
         assert len(items) == 1

@@ -1,4 +1,4 @@
-"""Attack m6, second part: a person who returns decides by approvals from before, and nobody can end them at once."""
+"""Attack m6, second part: a returning person's earlier approvals decide, and cannot be ended together."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_everything_ends_at_once_and_stays_ended_with_a_new_token(office: Office
     assert office.world.task(it.handoff).state == "needs"
     approves(office, ada, it.ready)
     assert takes(office, it.ready) == 409
-    # What is given afterwards counts.
+    # Later approvals count.
     assert office.answers(mallory, it.claim, it.voted)["outcome"] == "approved"
     again = office.asks(it.claim, arguments={"n": 4})
     office.answers(zoe, it.claim, again)

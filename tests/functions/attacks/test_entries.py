@@ -61,6 +61,6 @@ def test_ended_entry_is_in_no_view_of_a_handoff(world: World, gateway: Gateway, 
     assert POISON not in told(gateway, "recall", {"q": "zanzibar"})
     claimed = told(gateway, "claim_next", {})
     assert task_id in claimed
-    # A worker learns that a decision was withdrawn, with its words. Nothing else of what ended is in the claim.
+    # A worker learns that a decision was withdrawn, with its words. The claim contains no other ended entry.
     assert claimed.count(POISON) in ({0} if how == "deleted" else {0, 1, 2})
     assert gateway.get(ALICE, f"/tasks/{task_id}/events/verify").json["matches_task"]

@@ -1,4 +1,4 @@
-"""Attacks on what is offline: an altered export holds, and a damaged HEAD keeps the check of its trail from ending."""
+"""Attacks on offline data: an altered export is valid, and a damaged HEAD keeps the check of its trail from ending."""
 
 from __future__ import annotations
 

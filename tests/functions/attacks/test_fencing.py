@@ -1,5 +1,5 @@
 """Attack on readers: a colleague's texts imitate lines of Baton's, and hide characters. Every door of Baton's own shows
-them as somebody else's words: prompts, the models' door, the terminal, the tracker's pages and drawings."""
+them as another author's words: prompts, the models' door, the terminal, the tracker's pages and drawings."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_an_agent_reads_nothing_of_the_rules_that_hold_its_task(gateway: Gateway
     assert gateway.post(ADA, f"/tasks/{task_id}/approve").status == 200
     where = path.format(id=task_id, handoff=task["handoff_id"])
     reply = read(gateway, ARCHITECT, where)
-    shown = reply.text.replace('"id":"ada"', "").replace('"by":"ada"', "")  # whoever approved has acted
+    shown = reply.text.replace('"id":"ada"', "").replace('"by":"ada"', "")  # the approver has acted
     assert '"needed"' not in shown
     tells_nothing(shown)
 

@@ -20,7 +20,7 @@ WIRE = {"kind": "action", "text": "Weekly", "tool": "wire", "arguments": {"n": 1
 
 
 class Office:
-    """A workspace whose people have tokens."""
+    """A workspace with tokens for its people."""
 
     def __init__(self, world: World, gateway: Gateway) -> None:
         self.world, self.gateway, self.tokens = world, gateway, dict[str, str]()
@@ -247,7 +247,7 @@ def test_standing_approval_of_a_leaver_ends(office: Office, zoe: Principal, how:
     assert office.state_of_next_handoff() == "delegated"
     leave(office, "zoe", how)
     assert office.state_of_next_handoff() == "needs"
-    # Somebody who comes back, or another approver, gives it again.
+    # A returning person, or another approver, gives the approval again.
     ada = office.hires("ada")
     office.put(ada, AGENT, approval="manual")
     office.put(ada, AGENT, approval="auto")

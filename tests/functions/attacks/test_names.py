@@ -120,7 +120,7 @@ def test_tool_that_looks_like_one_that_people_approved_is_marked(desk: Desk) -> 
 
 
 def test_tool_that_looks_like_a_tool_of_the_workspace_is_marked(desk: Desk) -> None:
-    """Nobody has approved the tool before."""
+    """No person has approved the tool before."""
     body = {"description": "Hands over", "config": {"target_agent": "qa"}}
     assert desk.gateway.put(ALICE, "/tools/to_modem", body).status == 201
     assert desk.warnings("to_modern") == [("/tool", "looks_like", "to_modem")]

@@ -1,4 +1,4 @@
-"""Attacks on a retry: people have approved the content of the first handoff, and not what its failed worker saved."""
+"""Attacks on a retry: people have approved the content of the first handoff, and not its failed worker's saved data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def must(reply: Reply) -> Any:
 
 
 def approved(world: World, gateway: Gateway) -> str:
-    """Returns open work, whose content ada has approved by its digest."""
+    """Returns open work with content that ada has approved by its digest."""
     must(gateway.put(ADA, "/agents/payer", {"name": "Payer"}))
     must(gateway.put(ADA, "/agents/rogue", {"name": "Rogue"}))
     body = {"source": {"agent": "scout"}, "target": {"agent": None, "reason": "Pay it"}, "context": {"state": APPROVED}}

@@ -1,5 +1,5 @@
-"""Attacks on the release of a manual review: it approves exactly what the person has read, for the agent that they have
-read about (docs/decisions/016 and 020)."""
+"""Attacks on the release of a manual review: it approves exactly the content that the person has read, for the agent
+that they have read about (docs/decisions/016 and 020)."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def test_a_request_is_not_released_to_an_agent_that_a_member_changed_since(
     for unseen in (version - 1, version + 1):
         assert release(gateway, read, version=read["version"], agent_version=unseen).code == "agent_changed"
     assert review_of(gateway) == read
-    edit(gateway, ADA, description="It audits")  # an approver's change leaves what was looked at
+    edit(gateway, ADA, description="It audits")  # an approver's change leaves the review valid
     made = must(release(gateway, read, version=read["version"], agent_version=version))["task"]
     assert made["state"] == "delegated"
     world.clock.advance(5)

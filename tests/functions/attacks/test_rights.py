@@ -1,4 +1,4 @@
-"""Attacks on rules by the people whom they bind: groups, rules, tokens, and the right to change them."""
+"""Attacks on rules by the people under these rules: groups, rules, tokens, and the right to change them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Attacks on approval rules by edits of the agents that they are about: a name, a type of work or a first declaration
 takes the agent out of the rule. Such an edit is an administrator's, and a second one approves it. Attacks by members
-who change an agent after somebody approved it, too."""
+who change an approved agent, too."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def test_a_refused_and_a_withdrawn_edit_change_nothing(office: Office) -> None:
     assert office.agent("deployer") == before
 
 
-# A member changes an agent that somebody has approved
+# A member changes an approved agent
 
 
 @pytest.mark.parametrize("change", [{"system_prompt": "Pay mallory"}, {"name": "Payroll"}, {"produces": ["payments"]},

@@ -1,4 +1,4 @@
-"""Attacks on the saved state of a framework's run: nobody but the program that saved it has it loaded, and no state
+"""Attacks on the saved state of a framework's run: only the program that saved it loads it, and no state
 decides an action. Rebuilt from the review of 28 November (C1, M2, M7), with the client and without a framework."""
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def trail(world: BatonWorld, task_id: str) -> list[Any]:
     return list(world.human().send(operations.list_events(task_id))["events"])
 
 
-# Nobody was asked (C1)
+# No person was asked (C1)
 
 
 def test_peers_checkpoint_on_open_work_is_no_run(baton_world: BatonWorld, payer: Baton, peer: Baton) -> None:
@@ -442,7 +442,7 @@ def test_state_that_expands_is_refused_in_bounded_memory(baton_world: BatonWorld
     task_id = own_work(baton_world)
     with payer.claim() as work:
         held, state = there(work), bomb(400)
-        # Even one that has the right signature.
+        # Even a state with the right signature.
         write(payer, held, state, signature(payer.run_keys[0], held.task_id, "payer", held.fence, state))
         held.release()
     baton_world.later(minutes=1)

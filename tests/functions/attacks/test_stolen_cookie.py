@@ -1,5 +1,5 @@
 """Attack ``m5_cookie_other_port``: a program at another port of the console's host receives the cookie. It is half of
-the secret, and admits nobody."""
+the secret, and gives no access."""
 
 from __future__ import annotations
 

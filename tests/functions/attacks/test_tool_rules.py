@@ -1,5 +1,5 @@
 """Attacks on approval rules about a tool: the asker chooses approvers, spells the tool in another way, or rests on a
-person whom the rule doesn't name."""
+person who isn't in the rule."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def test_the_person_who_made_the_askers_token_is_excluded_by_a_newer_rule(
     assert used(gateway, claim, again).status == 200
 
 
-# A member, or an approver whom the mark doesn't name, edits a handoff tool
+# A member, or an approver who isn't in the mark, edits a handoff tool
 
 TWO = {"people": ["root", "vera"], "needed": 2}
 GIVEN: dict[str, Any] = {"description": "Pay", "config": {"target_agent": "deployer"}, "needs_approval": TWO}
@@ -309,7 +309,7 @@ GIVEN: dict[str, Any] = {"description": "Pay", "config": {"target_agent": "deplo
 
 @pytest.fixture
 def marked(office: Office) -> Office:
-    """The agent ``planner`` has the tool ``pay``, whose calls root and vera approve."""
+    """The agent ``planner`` has the tool ``pay``. Root and vera approve its calls."""
     office.edit("root", "anything", approval="auto")
     assert office.ask("root", "PUT", "/tools/pay", GIVEN).status == 201
     assert office.edit("abe", "planner", runtime="run", tools=["pay"]).status == 200

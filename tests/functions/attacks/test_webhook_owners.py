@@ -1,4 +1,4 @@
-"""Attacks of an administrator on the tracker's webhook, whose signed reports say who set a closing status."""
+"""Attacks of an administrator on the tracker's webhook. Its signed reports state who set a closing status."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_removal_that_was_asked_for_about_an_earlier_webhook_is_overtaken(crew
 
 
 def test_everybody_is_alerted_to_a_webhook_that_opens_while_rights_differ(crew: Staff) -> None:
-    """Whoever opens it knows its address and can shake hands at it with a token of their own."""
+    """The administrator who opens it knows its address and can shake hands at it with a token of their own."""
     approve(crew, removal(crew))
     before = len(crew.alerts("rules_changed"))
     crew.world.clock.advance(10)

@@ -1,4 +1,4 @@
-"""What administrators see of changes of the workspace, and what they copy from the screen."""
+"""The administrators' view of changes of the workspace, and the texts that they copy from the screen."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ PAY = {"kind": "action", "text": "It is due", "tool": "pay", "arguments": {"amou
 
 @pytest.fixture
 def asked(terminal: Terminal) -> tuple[str, str]:
-    """The ids of a task and of its question, whose approvers a rule sets."""
+    """The ids of a task and of its question. A rule sets the question's approvers."""
     gateway, claim = terminal.api.gateway, terminal.agents.begun()
     settings = {"groups": {"leads": ["ada"]}, "approval_rules": [{"tool": "pay", "group": "leads", "needed": 1}]}
     assert gateway.put(ALICE, "/workspace/settings", settings).status == 200

@@ -292,7 +292,7 @@ HOSTILE = {
     "a fold": "A" * 90 + " Until    never " * 20,
     "a surrogate": "Ada\ud800",
 }
-# Baton's own lines about what it found: none has a text of the worker's.
+# Baton's own lines about its findings: none contains a text of the worker's.
 WARNINGS = re.compile(r"Look Twice|! [A-Z][a-z' -]+(: [a-z ]+)?|Look twice, as listed above: [a-z', -]+\.")
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\U000e0000-\U000e007f]"

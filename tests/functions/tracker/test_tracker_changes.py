@@ -42,7 +42,7 @@ def edge(tracked: NotionWorld) -> Gateway:
 
 
 def changes(gateway: Gateway) -> list[dict[str, Any]]:
-    """Those of the tracker, oldest first."""
+    """Returns the tracker's changes, oldest first."""
     items: list[dict[str, Any]] = gateway.get(service(), "/workspace/changes", query="subject=tracker").json["items"]
     return items[::-1]
 

@@ -113,7 +113,7 @@ class CalmDays:
                 self._sim.staff.let_in(OPERATOR, name, APPROVER)
 
     def _make_rules_possible(self) -> None:
-        """No rule asks for all of its people, and excludes an author who is one of them."""
+        """No rule asks for all of its people, and excludes an author among them."""
         rules = self._sim.deps.store.settings.of(WORKSPACE).approval_rules
         possible = tuple(
             replace(each, not_author=each.not_author and not 0 < len(each.people) <= each.needed) for each in rules
@@ -121,7 +121,7 @@ class CalmDays:
         change_settings(self._sim.deps, OPERATOR, {"approval_rules": possible})
 
     def _approve(self, task_id: str) -> None:
-        """As many as it takes. A handoff whose author is one of all the people that it needs is cancelled."""
+        """Gives the needed approvals. A handoff that needs all of its people, its author included, is cancelled."""
         for name in ("alice", *PEOPLE):
             with suppress(NotAsked, ApprovalCounted):
                 if approve_task(self._sim.deps, human(name), task_id, None).task.state != "needs":

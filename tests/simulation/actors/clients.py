@@ -204,7 +204,7 @@ class Client:
             sim.oracle.accepted.is_approved_as_seen(task_id, seen)
 
     def _approve_together(self) -> None:
-        """One after the other, for what rules ask several people for; also for ready work that a rule holds back."""
+        """People approve one after the other if rules ask for several; also ready work that a rule holds back."""
         heads, states = self._context.ledger.heads, ("needs", "delegated", "next")
         waiting = [each for each, head in heads.items() if head["state"] in states and not head.get("claim")]
         needing = [each for each in waiting if heads[each].get("approval")] if self._draw(3) else waiting

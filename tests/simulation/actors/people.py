@@ -76,7 +76,7 @@ def agent(slug: str) -> Principal:
     return Principal(WORKSPACE, PrincipalKind.AGENT, slug, frozenset({CONVERSE}))
 
 
-# Changes what no second administrator has to approve.
+# Makes changes without a second administrator's approval.
 OPERATOR = operator(WORKSPACE)
 
 

@@ -83,9 +83,9 @@ class Answers:
             self._must(ended_by & request.word[2], "{} was answered, but ended by {}", request.name, ended_by)
 
     def _is_first(self, request: Request, task: Task) -> None:
-        """Nothing that was ready before the request, that nobody has touched since and that no rule holds back, is more
-        urgent; or as urgent and ready before it, where nobody else has been at the queue. After a lost race, or what
-        looks like one, those of one priority come in any order."""
+        """No more urgent task was ready before the request, if it is unchanged since then and no rule holds it back. If
+        the queue is also unchanged, no such task of the same priority was ready before this task. After a lost race,
+        or an apparent one, tasks of one priority come in any order."""
         sim, ledger, habits = self._sim, self._ledger, self._sim.habits
         if habits.lag_ms or habits.skew_ms or task.target_agent is None or sim.current.process.attempt > 1:
             return

@@ -1,5 +1,5 @@
-"""Handoffs whose approval rules of the settings ask for more than any one human for: each begins only after enough
-different people who may have approved the same thing, by every rule that fits it."""
+"""Handoffs with approval rules of the settings that ask for more than an approval by any human. Each begins only after
+enough different people who may have approved the same thing, by every rule that fits it."""
 
 from __future__ import annotations
 
@@ -66,15 +66,16 @@ class Needed:
 
 
 class Approvals:
-    """``changes``: in which versions a service or member changed the fields of an agent that approvers see, between two
-    steps."""
+    """``changes``: the versions between two steps that are by a service or member, and that change fields of an agent
+    that approvers see."""
 
     def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger, voters: Voters, fits: RuleFits) -> None:
         self._sim, self._verdict, self._ledger, self.voters, self.fits = sim, verdict, ledger, voters, fits
         self._needed: dict[str, Needed] = {}
 
     def begins(self, task_id: str, entry: Item) -> None:
-        """By every rule that fits it or what it was made of, as whoever made it may have seen the rules."""
+        """Checks the new task's needs by every rule that fits it or the work that it was made of, as its creator may
+        have seen the rules."""
         made = {**entry["data"]["changes"], "id": task_id}
         said = made.get("approval")
         needs = [_need(each) for each in (said, *said.get("further", ()))] if said else []
@@ -91,7 +92,7 @@ class Approvals:
             self._must(task_id, {*asked} <= {*known}, "needs {}, the rules want {}", asked, known)
 
     def _inherits(self, task_id: str, maker: str | None) -> None:
-        """Needs what its maker needed, and waits as long for a next group."""
+        """The task needs the approvals that its maker needed, and waits as long for a next group."""
         own = self._needed[task_id]
         for need in self._needed[maker].needs if maker else ():
             wait = self._needed[maker].wait_of(need) if maker else 0
@@ -103,8 +104,8 @@ class Approvals:
             self._ledger.seen["inherited next group"] += any(each.then_group for each in same)
 
     def _has_authors(self, task_id: str, made: Item, entry: Item, maker: str | None) -> None:
-        """Whoever wrote the work that it was made of, and whoever splits that, counts as an author. A retry of a part
-        isn't split again."""
+        """The author of the work that it was made of counts as an author, and so does the person who splits that work.
+        A retry of a part isn't split again."""
         if maker is None:
             return
         wrote = {each for each in authors_of(self._ledger.heads[maker]) if each.startswith("human:")}
@@ -150,14 +151,14 @@ class Approvals:
         self._ledger.seen["approval given"] += 1
 
     def _adds(self, task_id: str, human: str, entry: Item) -> None:
-        """Of ready work: by somebody whom the task's own needs name, or a rule about an agent that would take it."""
+        """The task's own needs, or a rule about an agent that would take it, name the approver of ready work."""
         named = [_circle(rule) for rules in self.voters.rules_seen() for rule in rules if not rule.get("tool")]
         named += self.needs_of(task_id)
         self._must(task_id, any(self.voters.may_count(each, human) for each in named), "{} adds an approval", human)
         self._ledger.seen["approval of ready work"] += 1
 
     def needs_of(self, task_id: str) -> list[Circle]:
-        """Whose approvals the task needs since it was made."""
+        """Returns the circles of approvers that the task needs since it was made."""
         return self._needed[task_id].circles
 
     def has_let_in(self, task_id: str, rule: Item) -> bool:
@@ -172,7 +173,7 @@ class Approvals:
         )
 
     def may_be_held(self, head: Item) -> bool:
-        """True if a rule fits ready work, whose approvals may have been for other rules."""
+        """True if a rule fits ready work. The work's approvals may have been for other rules."""
         return bool(self.fits.may_fit(head, head.get("target_agent")))
 
     def have_been_widened(self, now_ms: int) -> None:
@@ -222,7 +223,7 @@ def _is_over(at_ms: int | None, now_ms: int) -> bool:
 
 
 def _plain(circle: Circle) -> tuple[object, ...]:
-    """Whom it names, whoever is excluded."""
+    """Returns the circle's number and names, without its exclusions."""
     return (circle.needed, *circle.people, "groups", *circle.groups)
 
 

@@ -84,7 +84,7 @@ class Ledger:
     versions: dict[tuple[str, str, int], Item] = field(default_factory=dict)
     # By agent: each version, and at which step it was written.
     agents: dict[str, list[tuple[int, Item]]] = field(default_factory=lambda: defaultdict(list))
-    # Agents with the versions that somebody wrote who may give no approval.
+    # Agents with their versions by authors who may give no approval.
     unvouched: set[tuple[str, int]] = field(default_factory=set)
     # Each task's events, in order; and the numbers of those that are in its beginning or in a chunk.
     trails: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
@@ -163,8 +163,8 @@ class Ledger:
         return before[-1:] + [version for at, version in self.agents[slug] if at > step]
 
     def unvouched_changes(self, slug: str, before: int) -> list[tuple[int, Item]]:
-        """Each version, with the step before which it was written, in which a service or a member changed what
-        approvers see of the agent."""
+        """Returns each version by a service or a member that changes fields of the agent that approvers see, with the
+        step before which it was written."""
         return [
             (at, now)
             for (_, was), (at, now) in pairwise(self.agents[slug])
@@ -203,7 +203,7 @@ class Transaction:
     """What is written at once. ``heads``: before and after; ``entries``: of trails, by task; ``told``: those of all
     tasks; ``kinds``: how many items of each kind; ``inbox``: agent and content; ``held``: tasks whose claims take or
     free a slot; ``alerts``: new ones by task;
-    ``followed``: by which task each was followed in its conversation; ``run_states``: by
+    ``followed``: for each task, the following task in its conversation; ``run_states``: by
     task."""
 
     heads: dict[str, tuple[Item | None, Item]] = field(default_factory=dict)

@@ -111,7 +111,7 @@ class Oracle:
         self._one_effect(tx)
 
     def _plain(self, key: Key, wire: WireItem | None) -> Item | None:
-        """What is written is asked for again when it is written over: by then it is known."""
+        """Returns the parsed item. Each is needed again when it is overwritten: by then it is cached."""
         if wire is None:
             return None
         known = self._known.get(key)

@@ -108,9 +108,9 @@ class Pages:
         self._must(is_shown or is_theirs, "{}: its page says {} by {}", about, word, by)
 
     def _is_heard(self, page: Page, head: Item, about: str) -> None:
-        """A person's closing ends the task, unless others have edited the page too: Baton may know only that one of
-        them set its status, and an alert says so. A page that was closed before its import ends its task by the repeat
-        of an import that was cut short."""
+        """A person's closing ends the task, unless others have edited the page too: Baton may know only that
+        an editor set its status, and an alert states it. A page that was closed before its import ends its task by the
+        repeat of an import that was cut short."""
         _, by, word = page.edits[-1]
         row = self._row(page.task_id)
         looks_as_imported = page.is_imported and row.get("is_settled") and row.get("page_status") == word

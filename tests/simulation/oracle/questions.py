@@ -31,7 +31,7 @@ OPEN, APPROVED = "open", "approved"
 @dataclass(eq=False)
 class Asked:
     """``words``: by human, what they have said last; ``outcome``: what that comes to. ``standing``: by human, the
-    standing answer that spoke for them; ``gave``: the one that they gave with their own decision."""
+    standing answer that spoke for them; ``gave``: the standing answer that they gave with their own decision."""
 
     id: str
     task_id: str
@@ -297,7 +297,7 @@ class QuestionRules:
 
 
 def _alone(asked: Asked) -> Circle:
-    """Anybody with the right that the question asks for."""
+    """Any one person with the right that the question requires."""
     return Circle(needed=1, rank=asked.circles[0].rank)
 
 

@@ -210,14 +210,14 @@ class TrailRules:
         self._must(is_seen, "approved as read, and its agent has changed since: {}", changed)
 
     def _sent_back(self, fold: Item, data: Item) -> None:
-        """As a service or a member has changed what the approver saw of its agent."""
+        """A service or a member has changed fields of its agent that the approver saw."""
         changed = self._unvouched_changes(fold, self._approved[self._task_id][0], self._sim.steps + 1)
         self._must(data["version"] in changed, "sent back for version {}, of {}", data["version"], changed)
         self._ledger.seen["sent back"] += 1
 
     def _unvouched_changes(self, fold: Item, after: int, before: int) -> list[int]:
-        """The versions of its agent, written between these steps, in which a service or a member changed what
-        approvers see."""
+        """Returns the versions of its agent by a service or a member, written between these steps, that change fields
+        that approvers see."""
         changes = self._ledger.unvouched_changes(str(fold.get("target_agent")), before)
         return [now["version"] for at, now in changes if after < at]
 

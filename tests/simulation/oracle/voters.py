@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When somebody said something: at which step, and at which ms of the true clock."""
+    """The time of a person's statement: its step, and its ms of the true clock."""
 
     step: int
     ms: int
@@ -65,7 +65,7 @@ class Voters:
 
     @property
     def began(self) -> int:
-        """The step at which the present process began: it has seen whatever was written before."""
+        """The step at which the present process began: it has seen every earlier write."""
         return self._sim.current.process.began_at
 
     def now(self) -> Moment:
@@ -95,7 +95,7 @@ class Voters:
 
 @cache
 def _read(text: str) -> Any:
-    """The same few settings are asked for again and again: each is read once, and nobody changes it."""
+    """The same few settings are needed again and again: each is parsed once, and no caller changes it."""
     return json.loads(text)
 
 

@@ -329,7 +329,7 @@ class Writes:
 
 
 def _content(version: Item | None) -> Item | None:
-    """What of an agent, a tool or a route its makers chose."""
+    """Returns the fields of an agent, a tool or a route that its makers chose."""
     return version and {name: value for name, value in version.items() if name not in OF_A_VERSION}
 
 

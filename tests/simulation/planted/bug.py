@@ -10,9 +10,9 @@ from simulation.planted.operators import Operator
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """``habits``: instead of the seeds', so that what it takes happens often. ``steps``: within which it is found.
-    ``harmless``: why it breaks no rule, where it does not. ``test``: the test that finds it,
-    where the simulation has no part of what it changes."""
+    """``habits``: they replace the seeds' habits, so that the needed events happen often. ``steps``: the simulation
+    finds it within this number of steps. ``harmless``: why it breaks no rule, if it breaks none. ``test``: the test
+    that finds it, if the changed code is no part of the simulation."""
 
     name: str
     operators: tuple[Operator, ...]

@@ -76,7 +76,7 @@ class Spot:
 
 
 def file_of(place: str) -> Path:
-    """Returns the file of ``place``: the end of a module's path, and what it is about there:
+    """Returns the file of ``place``: the end of a module's path, and the subject there:
     ``tasks/task:Task.is_lapsed``. A place outside of the layer has the whole path in the repository."""
     name = f"{place.partition(':')[0]}.py"
     if name.startswith(("functions/", "packages/")):

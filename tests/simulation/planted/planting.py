@@ -77,8 +77,8 @@ def planted(bug: Bug, folder: Path) -> list[Path]:
 
 
 def searched(bug: Bug, folder: Path, most_steps: int | None = None) -> Search:
-    """Searches from seed 1, within as many steps as the bug names, unless ``most_steps`` is given. Nobody asks people,
-    and nobody attacks, unless the bug is about that: so its bound is valid."""
+    """Searches from seed 1, within as many steps as the bug names, unless ``most_steps`` is given. No worker asks
+    people, and no actor attacks, unless the bug is about that: so its bound is valid."""
     paths = os.pathsep.join(map(str, [*planted(bug, folder), TESTS, FUNCTIONS]))
     focus = bug.habits.get("focus")
     usual = {"has_questions": focus in ASKING, "has_trust": focus is Focus.TRUST}

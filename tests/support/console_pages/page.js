@@ -1,4 +1,4 @@
-/** The console's pages in Node.js: as much of a browser as they need, answers by path, and what they send. */
+/** The console's pages in Node.js: as much of a browser as they need, answers by path, and their requests. */
 class Node {
   childNodes = [];
   parentNode = null;
@@ -99,13 +99,13 @@ export async function open(name, params) {
   await wait();
 }
 
-/** What was changed elsewhere reaches the page. */
+/** Brings changes from elsewhere to the page. */
 export async function look() {
   lookAgain();
   await wait();
 }
 
-/** The text in sight: what is folded isn't. */
+/** The text in sight, without folded parts. */
 export function text(of = root) {
   const shown = of.localName === "details" && !of.open ? of.childNodes.filter((each) => each.localName === "summary") : of.childNodes;
   return of.nodeType === 3 ? of.textContent : shown.map((each) => text(each)).join(" ");
@@ -113,7 +113,7 @@ export function text(of = root) {
 
 const every = (of) => [of, ...of.childNodes.flatMap(every)];
 
-/** Presses the last button that begins with these words; the one of a form sends it. Returns false for a disabled one. */
+/** Presses the last button that begins with these words; a form's button sends it. Returns false for a disabled one. */
 export async function press(words) {
   const button = every(root).filter((each) => each.localName === "button" && text(each).trim().startsWith(words)).at(-1);
   if (!button || button.disabled) return false;

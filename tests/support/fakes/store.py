@@ -32,7 +32,7 @@ class PeopleOfTests:
         return getattr(self._inner, name)
 
     def person(self, workspace: str, name: str) -> Person:
-        """A listed session makes nobody one of the people."""
+        """A listed session alone doesn't make its name a person."""
         listed = self._dynamo.items.get(keys.tokens(workspace), {}).values()
         of_people = [item for item in listed if item["kind"] == {"S": "human"} and "session_of" not in item]
         if any(item["subject"] == {"S": name} for item in of_people):
@@ -50,7 +50,7 @@ class PeopleOfTests:
 
 
 class StoreOfTests(DynamoStore):
-    """The store over ``table``. ``dynamo``: what the table keeps."""
+    """The store over ``table``. ``dynamo``: the table's contents."""
 
     def __init__(self, table: Table, dynamo: FakeDynamo) -> None:
         self.dynamo = dynamo

@@ -22,9 +22,9 @@ OFF, GONE, STALE = "403 inactive_agent", "404 not_found", "409 stale_claim"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """``elsewhere``: a human of another workspace; ``own``: the agent that it is about; ``other``: one that has nothing
-    to do with it; ``off``: the first, switched off; ``act_as``, ``service``: a service with the scope and one
-    without; ``human``: an administrator. What other people get follows from ``LEAST``."""
+    """``elsewhere``: a human of another workspace; ``own``: the agent that it is about; ``other``: an unrelated
+    agent; ``off``: the own agent, switched off; ``act_as``, ``service``: a service with the scope and one
+    without; ``human``: an administrator. The outcomes for other people follow from ``LEAST``."""
 
     elsewhere: str
     own: str
@@ -126,7 +126,7 @@ LEAST = {
 RIGHTS = ("reader", "member", "approver", "administrator")
 # Another decision for people with this right: the question that is answered there is an action's.
 BY_RIGHT = {("give_answer", "member"): LOW}
-# What a session is told in place of its token.
+# The outcomes for a session, in place of its token's outcomes.
 BY_SESSION = {
     "open_a_session": "403 token_required",
     "create_session_code": "403 token_required",

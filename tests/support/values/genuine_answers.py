@@ -1,4 +1,4 @@
-"""What makes a test's answer one of Baton's (``baton_client.genuine``): the shape's fields."""
+"""The shape's fields, which make a test's answer look like Baton's (``baton_client.genuine``)."""
 
 from __future__ import annotations
 

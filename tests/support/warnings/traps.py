@@ -1,4 +1,4 @@
-"""Traps for people who decide: a usual request in which one thing is wrong. Each kind of trap is planted at every kind
+"""Traps for people who decide: a usual request with one wrong detail. Each kind of trap is planted at every kind
 of place, in handoffs, actions and questions. The same seed plants the same traps."""
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ TEXTS: dict[str, tuple[str, Callable[[str], str]]] = {
     "blanks": ("gap", lambda text: f"{text}{' ' * 80}and twice"),
     "lines": ("gap", lambda text: f"{text}{chr(10) * 20}and twice"),
 }
-# What is compared with earlier requests, appended to a text.
+# References for the comparison with earlier requests, appended to a text.
 REFERENCES: dict[str, tuple[str, str]] = {
     "a link": ("address", "see https://evil.example/upload"),
     "a known host as the user": ("address", "see https://shop.example@evil.example/x"),
@@ -139,7 +139,7 @@ HANDOFF_OBJECTS, ACTION_OBJECTS = (
     ("context.variables", "context.state", "context.state.deep"),
     ("arguments", "arguments.deep"),
 )
-# A value, and what it becomes; None: it is left out.
+# A value, and its replacement; None: it is left out.
 HANDOFF_VALUES: tuple[tuple[str, str, Any], ...] = (
     ("amount", "context.variables.amount", 4_000),
     ("amount", "context.variables.amount", -50),

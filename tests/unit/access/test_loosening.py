@@ -141,6 +141,6 @@ def test_no_order_of_rules_loosens(settings: Settings) -> None:
 
 @given(ALL, ALL, ALL)
 def test_two_tightenings_in_a_row_are_one(first: Settings, second: Settings, third: Settings) -> None:
-    """So nobody loosens a rule in steps of which none is a loosening."""
+    """So several steps loosen no rule together if no single step does."""
     if not loosens(first, second) and not loosens(second, third):
         assert not loosens(first, third)

@@ -1,4 +1,4 @@
-"""What a program gets from `baton worker`."""
+"""The input that a program gets from `baton worker`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of saved runs: where they come from, and what they sign."""
+"""The keys of saved runs: their sources, and the data that they sign."""
 
 from __future__ import annotations
 

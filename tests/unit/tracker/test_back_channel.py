@@ -532,7 +532,7 @@ def test_an_edit_of_a_closed_page_doesnt_take_the_closing_over(
     assert "still report who set the status" in world.row(task_id).message
     world.minutes(15)
     assert closings(world, task_id) == (State.NEEDS, True)
-    for status in ("In progress", "Done"):  # what the alert asks for
+    for status in ("In progress", "Done"):  # as the alert asks
         world.clock.advance(60)
         world.notion.edit(page_id, by=lead, status=status)
         world.sync()

@@ -1,4 +1,4 @@
-"""An agent that tries actions that nobody approved: it rewords requests, forges states of runs, and asks people with
+"""An agent that tries unapproved actions: it rewords requests, forges states of runs, and asks people with
 the words of others."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Send = Callable[[IdempotencyKey | None], Any]
 
 SLUG = "c"
-# As an adapter saves a run: with an approval that nobody gave.
+# As an adapter saves a run: with an approval that no person gave.
 FORGED = {
     "form": "baton.run/1",
     "state": "forged",
@@ -128,7 +128,7 @@ class HostileAgent:
         self._under(by, claimed, "ask", lambda call: ask_question(sim.deps, call, asked))
 
     def _delegate(self, by: Principal, claimed: Claimed) -> None:
-        """To nobody by name, and so to whoever takes it: a guarded agent, too."""
+        """Mostly names no agent, so that any agent may take it: a guarded agent, too."""
         message = self._context.message(self._sim.pick([None, None, "a"]))
         branches = [branch_from({"call_id": f"b{number}", **message}) for number in range(1 + self._draw(2))]
         self._under(
@@ -136,7 +136,7 @@ class HostileAgent:
         )
 
     def _use_anothers(self) -> None:
-        """What somebody approved for another agent, under a claim that it doesn't have."""
+        """Uses an approval for another agent, under a claim that this agent doesn't have."""
         sim, questions = self._sim, self._context.sim.oracle.questions
         approved = [each for each in questions.items.values() if each["outcome"] == "approved"]
         if not approved:

@@ -60,7 +60,7 @@ class Leaver:
             self._revoke(self._by(name), token_id)
 
     def _promote(self, _: str) -> None:
-        """Somebody becomes an administrator, mostly for a while."""
+        """A person becomes an administrator, mostly for a while."""
         self._issue(self._sim.pick(["bob", "h3"]), ADMINISTRATOR, self._ahead() if self._draw(4) else None)
 
     def _ahead(self) -> float:
@@ -69,7 +69,7 @@ class Leaver:
         return (50 + self._draw(8_000)) * habits.slowness / 1_000 if habits.is_hot else 1 + self._draw(300)
 
     def _by(self, name: str) -> Principal:
-        """Mostly an administrator; or somebody who may not, or themselves."""
+        """Mostly an administrator; otherwise a person who may not, or the leaver."""
         return human() if self._draw(5) else self._context.person(self._sim.pick(["h0", "mem", name]))
 
     def _issue(self, name: str, right: Right, ahead: float | None) -> None:

@@ -1,4 +1,4 @@
-"""People who change rules and groups: those who may, and those whom the rules bind."""
+"""People who change rules and groups: some may, others are bound by the rules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RuleEditor:
             self._change(name, values)
 
     def edit_agents(self) -> None:
-        """An actor of its own: takes agents out of rules by what they accept, and puts them back."""
+        """An actor of its own: takes agents out of rules by their ``accepts``, and puts them back."""
         while not self._sim.is_stopping:
             self._context.rest(10)
             name, slug = self._sim.pick([*EDITORS, ""]), self._sim.pick([*ACCEPTED, "a"])
@@ -73,7 +73,7 @@ class RuleEditor:
         )
 
     def decide(self) -> None:
-        """An actor of its own: on what others have asked for."""
+        """An actor of its own: decides on changes that others have asked for."""
         while not self._sim.is_stopping:
             self._context.rest(20)
             self._decide()
@@ -105,8 +105,8 @@ class RuleEditor:
         return {"waiting_alert_seconds": self._sim.pick([3_600, 7_200])}
 
     def _decide(self) -> None:
-        """On a change that waits, by another administrator mostly; or by its asker, by somebody who may not, by two at
-        once, with the digest of another content."""
+        """Decides on a pending change, mostly by another administrator. Otherwise by its asker, by a person who may
+        not, by two people concurrently, or with the digest of another content."""
         sim, waiting = self._sim, [each for each, new in self._known.items() if new["state"] in ("pending", "approved")]
         if not waiting:
             return

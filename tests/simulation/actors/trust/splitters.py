@@ -54,7 +54,7 @@ class Splitter:
         self._context.ask("approve", by, lambda key: approve_task(sim.deps, by, task_id, None, key))
 
     def _retry(self) -> None:
-        """What failed, in the hope that its retry needs less."""
+        """Retries failed work, in the hope that its retry needs less."""
         sim, task_id = self._sim, self._context.some_task("failed", "rejected", "cancelled")
         by = self._context.person(sim.pick(SPLITTERS))
         outcome = self._context.ask("retry", by, lambda key: retry_handoff(sim.deps, by, task_id, key))
@@ -62,7 +62,7 @@ class Splitter:
             self._approve(outcome.value.task.id)
 
     def _guarded(self) -> str:
-        """Mostly one that a rule is for."""
+        """Returns mostly a task with an approval rule."""
         heads = self._context.ledger.heads
         guarded = [each for each, head in heads.items() if head["state"] == "needs" and head.get("approval")]
         return self._sim.pick(guarded[-4:]) if guarded and self._draw(4) else self._context.some_task("needs")

@@ -1,4 +1,4 @@
-"""The people of a workspace in which rights differ, and the tokens that they act with."""
+"""The people of a workspace with different rights, and the tokens that they act with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 READER, MEMBER, APPROVER, ADMINISTRATOR = Right
-# The right with which each person begins. ``alice`` never leaves: somebody has to be there in the end.
+# Each person's right at the beginning. ``alice`` never leaves: a person has to be there in the end.
 RIGHTS = {
     "alice": ADMINISTRATOR,
     "boss": ADMINISTRATOR,

@@ -1,4 +1,4 @@
-"""What a transaction changes of the workspace itself."""
+"""A transaction's changes of the workspace itself."""
 
 from __future__ import annotations
 

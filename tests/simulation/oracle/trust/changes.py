@@ -1,5 +1,5 @@
-"""Changes of the workspace: each has its record in the same transaction, with the true old and new values; and what
-loosens a rule has the names of two administrators, unless there is only one."""
+"""Changes of the workspace: each has its record in the same transaction, with the true old and new values. A
+change that loosens a rule has the names of two administrators, unless there is only one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
-# Of a record, what stays as it was asked for. The record of a token gets the token's id.
+# The fields of a record that stay as requested. The record of a token gets the token's id.
 ASKED = ("by", "at", "subject", "before")
 STEPS = {
     "pending": {"applied", "approved", "refused", "withdrawn", "expired"},
@@ -111,8 +111,8 @@ class Changes:
                 self._takes_two(record, "the rules are loosened")
 
     def _agent(self, slug: str, before: Item, after: Item, records: list[Item]) -> None:
-        """The rules are those of this moment: an edit requires the settings that it was judged by. An approved edit
-        is of the agent as it was when it was asked for."""
+        """The present rules apply: an edit requires the settings that it was judged by. An approved edit is of the
+        agent as it was at the request."""
         asked_at = self._asked_at[records[0]["sk"]]
         since = [now["version"] for at, now in self._ledger.agents[slug] if at > asked_at]
         is_seen = "decided_by" not in records[0] or since == [after["version"]]
@@ -156,7 +156,7 @@ class Changes:
             self._takes_two(record, f"{name} becomes an administrator", beside={name})
 
     def _takes_two(self, record: Item, what: str, beside: set[str] = frozenset()) -> None:  # type: ignore[assignment]
-        """``beside``: who doesn't count as the second: whom it is about."""
+        """``beside``: the people that the change is about. They don't count as the second administrator."""
         asker = record["by"].removeprefix("human:")
         if asker == OPERATOR:
             return

@@ -1,5 +1,5 @@
-"""Approval rules at the claim: whoever takes a task, each rule of the settings that fits the claimer or the work is met
-by then. Requests that are worded otherwise, parts, retries and branches change nothing about that."""
+"""Approval rules at the claim: for every claimer, each rule of the settings that fits the claimer or the work is met by
+then. Requests that are worded otherwise, parts, retries and branches change nothing about that."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ClaimRules:
         self._voices: dict[str, Voices] = {}
 
     def told(self, task_id: str, entry: Item, state_before: str | None) -> None:
-        """Whoever has approved counts until the task goes back to people."""
+        """An approver counts until the task goes back to people."""
         after = entry["data"]["changes"].get("state", state_before)
         if after == "needs" and state_before != "needs":
             self._voices[task_id] = Voices()

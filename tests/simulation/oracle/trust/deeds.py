@@ -1,5 +1,5 @@
-"""The deeds of each right. Each deed of people is in the trail of a task, or is a write of the workspace's own items;
-and whoever did it had at least the right that the specification asks for, by the token that they showed."""
+"""The deeds of each right. Each deed of people is in the trail of a task, or is a write of the workspace's own items.
+Its author had at least the right that the specification requires, by the token that they showed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simulation.oracle.verdict import Verdict
     from simulation.simulation import Simulation
 
-# By what is told in a trail. An approval may also be a standing one, which its giver's right is asked for elsewhere.
+# By the events of a trail. An approval may also be a standing one: its giver's right is checked elsewhere.
 TOLD = {
     "handoff_initiated": MEMBER,
     "handoff_imported": ADMINISTRATOR,

@@ -1,5 +1,5 @@
-"""Each person's right, as whoever decides may have seen it. It follows from the tokens that were written, by the table
-in the specification alone: the highest right of a person's live tokens."""
+"""Each person's right, as a deciding process may have seen it. It follows from the tokens that were written, by the
+table in the specification alone: the highest right of a person's live tokens."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class People:
             passes[token_id].revoked, passes[token_id].revoked_ms = self._sim.steps, self._sim.now_ms
 
     def are_listed(self, new: Item) -> str:
-        """Returns what is wrong with the list of people: each lasting token is in it, and none that was revoked; and
-        what has ended stays ended."""
+        """Returns the errors of the list of people: each lasting token is in it, and none that was revoked. Approvals
+        that have ended stay ended."""
         listed = {(name, each) for name, ids in json.loads(new["tokens"]).items() for each in ids}
         known = {(name, each): own for name, passes in self._passes.items() for each, own in passes.items()}
         latest_ms = self._sim.now_ms + self._sim.habits.skew_ms
@@ -68,7 +68,7 @@ class People:
         lasting = {each for each, own in known.items() if own.revoked == NEVER and own.expires_ms > latest_ms}
         odd = (listed & revoked) | (lasting - listed) | (listed - known.keys())
         ended = json.loads(new["ended"])
-        # Whoever has had no token in between is forgotten, and starts anew.
+        # A person who has had no token in between is forgotten, and starts again.
         odd |= {
             (name, "ended")
             for (name, _), own in ((each, known[each]) for each in lasting)
@@ -82,7 +82,7 @@ class People:
         self._ends.setdefault(name, []).append((self._sim.steps, at_ms))
 
     def is_known(self, name: str) -> bool:
-        """False for those who act without a token: nothing is said of them."""
+        """False for people who act without a token: the oracle doesn't judge their rights."""
         return name in self._passes
 
     def had_token(self, name: str, new_id: str) -> bool:
@@ -96,7 +96,7 @@ class People:
         self._sim.oracle.verdict.must(has == RANKS[right], "token {} is for a {}, and has {}", token_id, right, has)
 
     def rank_of(self, token_id: str) -> int:
-        """Of one token; 0 for one that isn't known."""
+        """Returns the rank of a token; 0 for an unknown token."""
         return self._ranks.get(token_id, NOBODY)
 
     def is_let_in(self, token_id: str) -> bool:
@@ -114,8 +114,8 @@ class People:
         return max(live, default=NOBODY) if self.is_known(name) else ADMINISTRATOR
 
     def lowest(self, name: str, since: int | None = None, since_ms: int = NEVER) -> int:
-        """The lowest that it may have seen, or that anybody may have since an earlier step. ``since_ms``: of that step;
-        clocks that differ may put the making of a token after it."""
+        """Returns the lowest rank that the process may have seen, or any process since an earlier step. ``since_ms``:
+        the time of that step; clocks that differ may put the making of a token after it."""
         began = self._sim.current.process.began_at
         since = began if since is None else min(since, began)
         return self._lowest(name, since, since_ms) if self.is_known(name) else ADMINISTRATOR
@@ -167,7 +167,7 @@ class People:
         for begins_ms, ends_ms in held:
             if begins_ms <= until_ms:
                 until_ms = max(until_ms, ends_ms)
-        return until_ms < self._sim.current.process.began_ms  # what came since then it may have missed
+        return until_ms < self._sim.current.process.began_ms  # the process may have missed later tokens
 
     def present_rank(self, name: str) -> int:
         """As ``highest``, of everybody with a token, and the highest for others."""
@@ -177,7 +177,7 @@ class People:
         return max(live, default=NOBODY) if passes else ADMINISTRATOR
 
     def surely_here(self, rank: int) -> set[str]:
-        """Everybody who has the right whatever the present process has seen."""
+        """Returns the people who have the right in every state that the present process may have seen."""
         return {name for name in self._passes if self._lowest(name, self._sim.current.process.began_at) >= rank}
 
 
@@ -186,7 +186,7 @@ def _may_be_live(own: Pass, began: int, earliest_ms: int) -> bool:
 
 
 def _rank(token: Item) -> int:
-    """What an earlier release made has none written: with ``act_as`` it is an administrator's."""
+    """A token of an earlier release has no written right: with ``act_as`` it is an administrator's."""
     if "right" in token:
         return RANKS[token["right"]]
     return ADMINISTRATOR if "act_as" in token.get("scopes", ()) else APPROVER

@@ -71,8 +71,8 @@ class RuleFits:
         return bool(accepted) and of(accepted)
 
     def _inherited(self, rule: Item, head: Item) -> set[str]:
-        """The type of the work that it was made of, if the rule was in force by then. What that work needed is
-        compared beside it."""
+        """Returns the type of the work that it was made of, if the rule was in force by then. The needs of that work
+        are compared separately."""
         maker = self.maker_of(head)
         if maker is None or rule not in self._made_under.get(head["id"], ()):
             return set()
