@@ -65,7 +65,7 @@ def created(body: Mapping[str, Any], location: str | None = None) -> Answer:
 
 
 def accepted(body: Mapping[str, Any]) -> Answer:
-    """The request was stored, and waits for somebody."""
+    """The request was stored, and waits for a person."""
     return Answer(HTTPStatus.ACCEPTED, body)
 
 

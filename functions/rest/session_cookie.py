@@ -84,8 +84,8 @@ def dropped(session_id: str) -> str:
 
 
 def useless(request: Request) -> tuple[str, ...]:
-    """Returns the cookie to drop after the named session was refused. A page of another origin is refused before, so
-    it signs nobody out."""
+    """Returns the cookie to drop after the named session was refused. A page of another origin is refused before, so it
+    signs no person out."""
     named = _NAMED.match(request.header(SESSION) or "")
     return (dropped(named[1]),) if named and request.is_by_cookie else ()
 

@@ -121,13 +121,13 @@ def takes_as_it_is(app: CommandContext, terminal: KeyTerminal, problem: dict[str
 
 
 def looked_at(problem: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields by which an approval names the agents that were looked at after the refusal."""
+    """Returns an approval's fields that name the agents seen after the refusal."""
     versions = problem.get("agent_versions")
     return {"agent_versions": versions} if versions else {"agent_version": problem["version"]}
 
 
 def changed_agents(answers: list[Item]) -> dict[str, dict[str, Any]]:
-    """Returns the refusals of approvals whose agent has changed, by the task's id."""
+    """Returns the refusals of approvals because of a changed agent, by the task's id."""
     return {each["task_id"]: each["problem"] for each in answers if (each["problem"] or {}).get("code") == CHANGED}
 
 

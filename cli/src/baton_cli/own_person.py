@@ -1,4 +1,4 @@
-"""The person whose token a command uses."""
+"""The person behind the token of a command."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def own_person(app: CommandContext) -> dict[str, Any] | None:
     """Returns the person as ``principal`` of `POST /sessions/redeem`, with ``id`` and ``right``; None for an agent's or
     a service's token.
 
-    No route returns the caller. A code for a session names its maker; nobody redeems this code, and it expires within a
-    minute.
+    No route returns the caller. A code for a session names its maker; this code is never redeemed, and it expires
+    within a minute.
     """
     try:
         made = app.client.call(Request[Any]("POST", "/session-codes", {}))

@@ -66,7 +66,7 @@ def _agrees(told: Json | None, question: Json) -> bool:
 
 
 def _content(question: Json) -> Json:
-    """Returns the fields with a value, and those of each decision that aren't null."""
+    """Returns the question's fields with a value, and each decision's fields that aren't null."""
     decisions = [{name: value for name, value in each.items() if value is not None} for each in question["decisions"]]
     whole = {**question, "decisions": decisions}
     return {name: whole[name] for name in _CONTENT if whole[name]}

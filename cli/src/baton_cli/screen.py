@@ -24,7 +24,7 @@ NARROWEST = 8
 GAP = 2
 # Columns that are never cut: they are copied into the next command.
 WHOLE = {"ID", "Task", "Handoff", "Token", "Review", "Alert"}
-# The end of the labels whose values are never wrapped.
+# The end of the labels with values that are never wrapped.
 COPIED = "digest"
 
 

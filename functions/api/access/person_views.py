@@ -16,7 +16,7 @@ RestingKindName = Literal["change", "agent", "tool", "standing_answer", "questio
 
 
 class RestingApprovalView(TypedDict):
-    """``kind``: `change`, one that waits, and that the person asked for or approved; `agent` and `tool`, a standing
+    """``kind``: `change`, a pending change that the person asked for or approved; `agent` and `tool`, a standing
     approval; `standing_answer`; `question`, a vote on an open question or action; `action`, an unused approval;
     `handoff`, a vote on a handoff that waits for more of them; `ready_work`, an approval of ready work that rules hold
     back from an agent. ``name``: of the agent or the tool. ``at``: null for an approval of an earlier release.
@@ -33,8 +33,8 @@ class RestingApprovalView(TypedDict):
 
 
 class PersonView(TypedDict):
-    """``right``: null without a valid token. ``approvals_ended_at``: nothing counts that the person approved until
-    then; null if nobody has ended it."""
+    """``right``: null without a valid token. ``approvals_ended_at``: the person's approvals until then don't count;
+    null if no administrator has ended them."""
 
     person: str
     right: RightName | None

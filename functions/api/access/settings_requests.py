@@ -67,10 +67,10 @@ class SettingsRequest(models.Changes):
     whether agents read only tasks that they take part in (`own`), or all of the `workspace`.
     ``listeners_per_principal``: connections to the bell. ``requests_per_minute``, ``kept_bytes_per_minute``: of one
     agent or service; five times as much for one human. ``kept_bytes_per_claim``: in checkpoints, run states and
-    notes. ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: what a model's cost on average, for
+    notes. ``polls_at_once``: of any one caller. ``cents_per_million_tokens``: a model's average price, for
     `GET /stats`; 0 for unknown. ``groups``: names of humans, by the group's: who may answer questions and approve.
-    ``approval_rules``: the approvers of handoffs and actions; all that fit apply. ``version``: the version
-    that the change is based on; any other current version refuses it."""
+    ``approval_rules``: the approvers of handoffs and actions; all that fit apply. ``version``: the version that the
+    change is based on; any other current version refuses it."""
 
     time_zone: Annotated[str, StringConstraints(min_length=1, max_length=64)] = ""
     holidays: Annotated[frozenset[models.Day], models.few(MAX_HOLIDAYS)] = frozenset()

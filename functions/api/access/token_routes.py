@@ -43,10 +43,10 @@ def create_token(deps: Deps, call: routing.Call[NewTokenRequest, None]) -> answe
     An approver makes tokens of agents. An administrator makes tokens of humans and services (403 `right_needed`), a
     human's with a token and not with a session (403 `token_required`).
 
-    A token that makes somebody an administrator, or an administrator for longer, waits for a second administrator if
-    the workspace has two or more: 202 with the pending change. The same holds for a token in the name of
-    another person, who has had a token before or counts for an approval rule, and for every token of a caller whose
-    own token somebody has asked to revoke. Once it is approved, repeat the request with its id as `change_id` and a new
+    A token that makes a person an administrator, or an administrator for longer, waits for a second administrator if
+    the workspace has two or more: 202 with the pending change. The same holds for a token in the name of another
+    person, who has had a token before or counts for an approval rule, and for every token if the revocation of the
+    caller's own token has been requested. Once it is approved, repeat the request with its id as `change_id` and a new
     Idempotency-Key.
     """
     body = call.body

@@ -86,7 +86,7 @@ def get_alert(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
 def acknowledge_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
     """Acknowledge an alert: a human is working on it.
 
-    One that was handled before is answered unchanged; the first human stays. An alert about a change of rules or
+    An alert that was handled before is returned unchanged; the first human stays. An alert about a change of rules or
     rights needs a person who has no part in the change and could approve before it: 403 `not_asked` names them.
     """
     alert = acknowledge_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
@@ -100,8 +100,8 @@ def acknowledge_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> ans
     only=routing.human(Deed.RESOLVE_ALERT),
 )
 def resolve_an_alert(deps: Deps, call: routing.Call[AlertNote, None]) -> answers.Answer:
-    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged. An
-    alert about a change of rules or rights needs another person, as for `acknowledge`."""
+    """Resolve an alert, acknowledged or not. An alert that was resolved before is returned unchanged. An alert about a
+    change of rules or rights needs another person, as for `acknowledge`."""
     alert = resolve_alert(deps, call.by, call.params["alert_id"], call.body.note, call.idempotency_key)
     return answers.ok(views.alert_view(deps, alert))
 

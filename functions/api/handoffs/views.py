@@ -56,7 +56,7 @@ class RollsBackView(TypedDict):
 
 
 class LeftCheckpoint(TypedDict):
-    """A saved state. ``by``: the principal that saved it. Nobody has approved it."""
+    """A saved state. ``by``: the principal that saved it. It isn't approved."""
 
     step_name: str
     state: dict[str, Any]

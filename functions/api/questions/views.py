@@ -55,14 +55,14 @@ class NameWarningView(TypedDict):
 
 
 class QuestionView(TypedDict):
-    """``digest``: of the action as it was asked for; ``approved_digest``: of what may be done, once: the ``tool``
-    with ``approved_arguments``, which need not be the ``arguments`` that were asked for. ``asked_digest``: of all
-    that the worker sent, null for a question of an earlier release. ``never``: who may not answer. ``by_rule``:
-    rules of the settings set the approvers, in place of the asker. ``further``: the approvers of the second and
-    later rules, and of the tool's ``needs_approval``, which have to approve as well. Agents, and services without
-    `act_as`, don't see the approvers that a rule sets: ``needed`` is null. ``answerable``: false if too few people
-    are left who may. ``outcome``: ``expired`` is neither a yes nor a no. ``is_cut``: of a list that leaves out
-    what is long: the question itself has it."""
+    """``digest``: of the action as it was asked for; ``approved_digest``: of the action that may be done, once: the
+    ``tool`` with ``approved_arguments``, which need not be the ``arguments`` that were asked for. ``asked_digest``: of
+    all that the worker sent, null for a question of an earlier release. ``never``: who may not answer. ``by_rule``:
+    rules of the settings set the approvers, in place of the asker. ``further``: the approvers of the second and later
+    rules, and of the tool's ``needs_approval``, which have to approve as well. Agents, and services without `act_as`,
+    don't see the approvers that a rule sets: ``needed`` is null. ``answerable``: false if too few people are left who
+    may. ``outcome``: ``expired`` is neither a yes nor a no. ``is_cut``: in a list that leaves out long values: the
+    question itself has them."""
 
     id: str
     task_id: str

@@ -53,9 +53,9 @@ class PriorityWords(models.Part):
 
 class TrackerRequest(models.Part):
     """Fields left out keep their value. ``database``: the id or URL of a Notion database or data source.
-    ``closed_statuses``, ``cancelled_statuses``: the statuses with which a person ends a task. ``rights``: the right of
-    each person who acts in Notion, by their id there; a person without one is an `approver`. The map replaces the
-    earlier one."""
+    ``closed_statuses``, ``cancelled_statuses``: the statuses that end a task when a person sets them. ``rights``: the
+    right of each person who acts in Notion, by their id there; a person without one is an `approver`. The map replaces
+    the earlier one."""
 
     database: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DATABASE)] = ""
     properties: PropertyNames = PropertyNames()

@@ -66,10 +66,9 @@ class RunStateView(SavedRunState):
 class ClaimAnswer(TypedDict):
     """All that a worker needs. ``claim_id`` is shown here and nowhere else. After a wait there are the branches'
     ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
-    ``claimed_by``: the principal that claimed. ``checkpoint``: the latest one; of a retry that has
-    saved none, the one of the handoff that it retries. ``run_state``: the saved state of a
-    framework's run; null if none was saved. ``memory``: null unless the handoff has a snapshot, or the request asked
-    for ``auto_memories``."""
+    ``claimed_by``: the principal that claimed. ``checkpoint``: the latest one; for a retry without one, the latest of
+    the retried handoff. ``run_state``: the saved state of a framework's run; null if none was saved. ``memory``: null
+    unless the handoff has a snapshot, or the request asked for ``auto_memories``."""
 
     task: task_views.TaskView
     body: dict[str, Any]

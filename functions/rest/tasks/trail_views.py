@@ -22,8 +22,8 @@ class PrincipalView(TypedDict):
 
 class EventView(TypedDict):
     """One entry of the trail. ``hash``: SHA-256 over the canonical JSON of the other fields (without ``prev_hash``),
-    followed by ``prev_hash``. ``hidden``: the reader may not read approval rules, and the entry lacks what they ask
-    for. Its hash is that of the whole entry."""
+    followed by ``prev_hash``. ``hidden``: the reader may not read approval rules, and the entry lacks their
+    requirements. Its hash covers the whole entry."""
 
     seq: int
     at: str

@@ -104,9 +104,9 @@ class RuleView(TypedDict):
 
 
 class NeededApproval(RuleView):
-    """The requirements of approval rules before the task is approved. ``further``: those of the second and later rules,
-    all of which have to be met. ``given``: who has approved; one approval counts for every rule that names its
-    giver."""
+    """The requirements of approval rules before the task is approved. ``further``: the requirements of the second and
+    later rules, which all have to be met. ``given``: who has approved; one approval counts for every rule that names
+    its giver."""
 
     further: list[RuleView]
     given: list[GivenView]
@@ -116,7 +116,7 @@ class HeldView(TypedDict):
     """A rule that holds a ready task back from agents that would take it. ``agents``: the first 20 of them.
     ``agent``: the first one. ``agent_count``: the number of all. ``people``, ``group``: who may approve it for these
     agents, with POST /tasks/{id}/approve; without both any human but ``never``. ``needed``: how many of them;
-    ``given``: those of them who have approved."""
+    ``given``: which of them have approved."""
 
     agent: str
     agents: list[str]
@@ -262,7 +262,7 @@ def _approvers(approvers: Approvers) -> dict[str, Any]:
 
 
 def held_view(deps: Deps, by: Principal, task: Task) -> list[HeldView]:
-    """Returns each requirement once, whatever the number of its agents is. Reads like ``held_from``."""
+    """Returns each requirement once, for any number of agents. Reads like ``held_from``."""
     held = held_from(deps, task)
     if not held or not may_see_rules(by):
         return []

@@ -29,7 +29,7 @@ def command(app: CommandContext, name: str | None, token_file: str | None, agent
 
     The address is --url, $BATON_URL, or is asked for; the token is --token-file, $BATON_TOKEN, or is asked for, and
     never stands on the command line. The new profile becomes the default. A profile NAME.SLUG is made for an agent,
-    with a token of its own, for which yours has to be a human's: beside a saved profile of yours, --agent alone is
+    with its own token. Your token has to be a human's for that: beside a saved profile of yours, --agent alone is
     enough. For the local stack: baton up.
     """
     path = config_path()

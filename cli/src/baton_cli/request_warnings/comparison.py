@@ -25,8 +25,7 @@ Row = dict[str, Scalar]
 
 
 class Flat:
-    """The values of a request by their field, the elements of its lists, and the words and fields by which it is
-    compared."""
+    """The values of a request by their field, the elements of its lists, and the words and fields for comparing it."""
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.size = len(leaves)
@@ -51,7 +50,7 @@ class Flat:
 
 
 def similarity(one: Flat, other: Flat) -> float:
-    """Returns the share of words and field names that both requests have, of those that either has: 0 to 1."""
+    """Returns the number of shared words and field names, divided by the number of all: 0 to 1."""
     either = len(one.tokens | other.tokens)
     return len(one.tokens & other.tokens) / either if either else 1.0
 
@@ -65,8 +64,8 @@ class Peers:
 
 
 def peers_of(now: Flat, earlier: Sequence[Flat]) -> Peers:
-    """Returns the most similar earlier request and those that are nearly as similar or have the same fields; none if
-    the most similar one is below ``LEAST_ALIKE`` and has other fields."""
+    """Returns the most similar earlier request, and the requests that are nearly as similar or have the same fields;
+    none if the most similar one is below ``LEAST_ALIKE`` and has other fields."""
     shares = [similarity(now, each) for each in earlier]
     is_same = [each.fields.keys() == now.fields.keys() for each in earlier]
     best = max(shares, default=0.0)
@@ -257,7 +256,7 @@ def _content(row: Row) -> str:
 
 
 def _mismatches(now: Flat, peers: Sequence[Flat]) -> Iterator[tuple[Finding, bool]]:
-    """Yields amounts that the texts of every peer repeat, and those of this request don't."""
+    """Yields amounts that the texts of every peer repeat, but the texts of this request don't."""
     for field, found in now.fields.items():
         amount = amount_of(found[0].value) if len(found) == 1 and not _SPACE.search(str(found[0].value)) else None
         had = [(each, each.values(field)) for each in peers if field in each.fields]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Kinds in the order in which they are shown. Hidden and misleading texts come first.
+# Kinds in the order of display. Hidden and misleading texts come first.
 KINDS = (
     "hidden",
     "alphabets",

@@ -105,7 +105,7 @@ def has_gap(text: str) -> bool:
 
 
 def _similar_names(texts: Sequence[Text]) -> Iterator[Finding]:
-    """Yields fields of one object whose names look alike."""
+    """Yields fields of one object with names that look alike."""
     seen: dict[tuple[str, str], str] = {}
     for each in texts:
         if each.parent is None:

@@ -32,7 +32,7 @@ export class Problem extends Error {
 export const lookedAt = ({ agent_versions: versions, version }) =>
   (versions ? { agent_versions: versions } : { agent_version: version });
 
-/** In whose name a request is sent, by the id of a session; the session sets it. `named`: the header, with the page's
+/** The person behind a request, as the id of a session; the session sets it. `named`: the header, with the page's
  * half of the secret. The browser adds the other half.
  * @type {{session: () => string | null, named: (session: string) => string,
  *   refused: (session: string, code: string) => void}} */

@@ -62,7 +62,7 @@ export function useList(path, how = {}) {
   return useLoop(path, load, how);
 }
 
-/** Reads a list, and each time only what may have changed. @param {string} path @param {number} most items
+/** Reads a list, and each time only the part that may have changed. @param {string} path @param {number} most items
  * @returns {(stop: AbortSignal, show?: (list: Items<any>) => void) => Promise<Items<any>>} `show`: of a part */
 export function readerOf(path, most) {
   /** @type {{number: number, first: unknown, list: Items<any> | null}} */

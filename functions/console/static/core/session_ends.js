@@ -1,7 +1,7 @@
 /** The ends of a session: the sentences that explain them, and the parts of a page that act on them. */
 
 /** The deed of a part of the page when a session ends: it forgets the session's data, and returns the losses,
- * as sentences. `id`: the session's while it is still good, for what must be sent before; null once it is over.
+ * as sentences. `id`: the session's while it is valid, for requests that must be sent before; null once it has ended.
  * @typedef {(id: string | null) => string[] | Promise<string[]> | void} Ending */
 
 export const OVER = "Your session is over. Sign in again to go on where you were.";
@@ -15,7 +15,7 @@ export const endings = [];
 /** @type {((isSame: boolean) => void)[]} */
 export const beginnings = [];
 
-/** What outlives a part of a page and belongs to a session registers here. @param {Ending} ending */
+/** State that outlives a part of a page and belongs to a session registers here. @param {Ending} ending */
 export const onSignOut = (ending) => { endings.push(ending); };
-/** `isSame`: the person is the one whose session ended before. @param {(isSame: boolean) => void} beginning */
+/** `isSame`: the previous session was the same person's. @param {(isSame: boolean) => void} beginning */
 export const onSignIn = (beginning) => { beginnings.push(beginning); };

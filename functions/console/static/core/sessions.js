@@ -1,4 +1,4 @@
-/** The sessions of this browser, as its tabs know them: ids, whose, where, until when, and half of each secret. The
+/** The sessions of this browser, as its tabs know them: ids, people, workspaces, ends, and half of each secret. The
  * other half is in a cookie that no page can read; the cookie goes to every port of the host, this half to this one
  * alone (docs/decisions/112-a-cookie-is-half-of-a-secret.md). A tab names a session, and stays with it
  * (docs/decisions/101-a-session-that-no-page-can-read.md). What a link signs in, and whose session it is for. */
@@ -15,7 +15,7 @@ const SHARED = `baton.session ${ROOT.pathname} `;
 const LAST = `baton.last ${ROOT.pathname}`;
 const MINE = "baton.session";
 
-/** Those that aren't over. A release before stored no key. @returns {Session[]} */
+/** The sessions that haven't ended. An earlier release stored no key. @returns {Session[]} */
 function sessions() {
   const found = keysOf(local).filter((key) => key.startsWith(SHARED)).map((key) => read(local, key));
   return /** @type {Session[]} */ (found.filter((each) => each?.key && Date.parse(each.expires_at) > Date.now()));

@@ -18,7 +18,7 @@ const EVERY_MS = 5000;
 const HIDDEN_MS = 10_000;
 /** Rings reach the tabs of a browser at about the same time. */
 const TOGETHER_MS = 1000;
-/** More than anybody decides on in a sitting: so many of a list are counted, and are on the page of approvals. */
+/** More than a person decides on in a sitting: up to this number of a list is counted, and on the page of approvals. */
 export const MOST = 300;
 const LISTS = /** @type {const} */ ({
   needs: "/tasks?state=needs",

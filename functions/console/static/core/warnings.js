@@ -25,7 +25,7 @@ const LEFT_OUT = new Set(["handoff_id", "task_id", "kind", "status", "state", "r
   "retries.handoff_id", "retries.checkpoint_id", "retries.checkpoint.at", "continues.handoff_id",
   "continues.completion_id", "part_of.handoff_id", "part_of.task_id", "escalation.workflow_id"]);
 
-/** Texts and values of earlier requests, as long as somebody keeps these.
+/** Texts and values of earlier requests, as long as the requests are kept.
  * @type {WeakMap<object, {theirs: import("./warnings/places.js").Text[],
  *   flat: import("./warnings/comparison.js").Flat}>} */
 const kept = new WeakMap();
@@ -67,7 +67,7 @@ export function report(now, earlier) {
   };
 }
 
-/** `earlier`: of one that was read alone.
+/** `earlier`: of a question that was read alone.
  * @typedef {import("api").QuestionView & {earlier?: import("api").BeforeView[]}} Asked */
 
 /** Only actions are compared with earlier ones: approved actions of the same agent and tool.

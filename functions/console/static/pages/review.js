@@ -25,10 +25,10 @@ export default function Review({ params: { id = "" } }) {
   return html`<${Whole} key=${id} id=${id} />`;
 }
 
-/** Without the number of what was asked for. @param {WholeReview} review */
+/** Without the number of the request. @param {WholeReview} review */
 const askedOf = ({ version: _, ...asked }) => asked;
 
-/** What the warnings need to know of a task. @param {WholeReview} review @returns {any} */
+/** The fields of a task that the warnings need. @param {WholeReview} review @returns {any} */
 const asTask = ({ id, version, source_agent, target_agent, requested_by: created_by }) =>
   ({ id, digest: String(version), revision: 1, source_agent, target_agent, created_by });
 

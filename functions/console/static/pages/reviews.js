@@ -1,4 +1,4 @@
-/** What a rule stopped, as a list. */
+/** The list of requests that a rule stopped. */
 import { html } from "../lib.js";
 import { useList } from "../core/live.js";
 import { address } from "../core/router.js";

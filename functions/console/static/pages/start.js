@@ -37,7 +37,7 @@ export default function Start() {
     <${Stuck} of=${alerts} />`;
 }
 
-/** The number is that of the navigation, once more than a page of it was counted.
+/** Shows the navigation's number, once more than a page was counted.
  * @param {{to: string, title: string, list: Parameters<typeof many>[0], of: Page, oldest?: string | undefined,
  *   says?: string}} props */
 function Tile({ to, title, list, of, oldest, says = "" }) {

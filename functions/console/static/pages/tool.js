@@ -134,7 +134,7 @@ function Form({ tool, preview, onDraft }) {
   </section>`;
 }
 
-/** What of a tool was shown first: a save is based on it. @typedef {ReturnType<typeof basedOn>} Based */
+/** The fields of a tool as first shown: a save is based on them. @typedef {ReturnType<typeof basedOn>} Based */
 /** @param {ToolView | null} tool */
 const basedOn = (tool) => ({
   version: tool?.version ?? 0,

@@ -289,8 +289,8 @@ class Bell:
         return is_waited_for and not self._over.is_set()
 
     def _hear(self, said: str | bytes) -> bool:
-        """Notes what a message says. Returns True for the answer to a look. One that can't be read says nothing. Raises
-        ``NoBell`` for the message that this connection or its token exceeds its rate."""
+        """Reads a message. Returns True for the answer to a look. An unreadable message is ignored. Raises ``NoBell``
+        for the message that this connection or its token exceeds its rate."""
         try:
             message = json.loads(said)
         except (ValueError, RecursionError):

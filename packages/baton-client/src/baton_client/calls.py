@@ -76,7 +76,7 @@ class Call:
 
     @property
     def asked_digest(self) -> str:
-        """What Baton shows as the ``asked_digest`` of a question that this call asked: of its content and approvers."""
+        """The ``asked_digest`` that Baton shows for a question of this call: of its content and approvers."""
         sent = {**_UNSAID, **self.question}
         return digest_of({**sent, "until": sent["until"] and _in_utc(str(sent["until"]))})
 
@@ -114,7 +114,7 @@ class Receipt:
 
     @property
     def note(self) -> str:
-        """The notice to the model about changed arguments; empty if nobody changed them."""
+        """The notice to the model about changed arguments; empty if they are unchanged."""
         said = f"A person changed the arguments. {as_data('the approved input', self.arguments)}\n"
         return said if self.is_changed else ""
 

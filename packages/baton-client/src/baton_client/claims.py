@@ -93,7 +93,7 @@ class WorkVerbs:
 
     @verb
     def save(self, state: Mapping[str, Any], step: str = "progress") -> Flow[t.SavedCheckpoint]:
-        """Keeps progress that the next attempt goes on from. What the API would refuse is repaired, as in
+        """Keeps progress that the next attempt goes on from. The state is repaired where the API would refuse it, as in
         ``complete``."""
         body: Any = {"claim_id": self.claim_id, "step_name": step, "state": mended(dict(state))[0]}
         return self._said(operations.checkpoint(self.task_id, body))

@@ -171,7 +171,8 @@ def resolve_an_alert(
     *,
     key: str | None = None,
 ) -> Request[t.AlertView]:
-    """Resolve an alert, acknowledged or not. One that was resolved before is answered unchanged. An"""
+    """Resolve an alert, acknowledged or not. An alert that was resolved before is returned unchanged. An alert
+    about a"""
     return Request("POST", f"/alerts/{quote(alert_id, safe='')}/resolve", body, key=key or new_key())
 
 

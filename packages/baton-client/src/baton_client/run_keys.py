@@ -1,4 +1,4 @@
-"""The keys with which a worker program signs the saved states of its runs. They never leave the program.
+"""The keys that sign the saved states of a worker program's runs. They never leave the program.
 
 BATON_RUN_KEY has one or several, with commas: the first signs, each verifies. Without it the program makes a key once,
 in the file ``run-key`` beside the profiles."""

@@ -50,10 +50,10 @@ class RunVerbs:
         self.state: Any = saved.get("state")
         self.calls = tuple(Call(**each) for each in saved.get("calls", ()))
         self.outcomes: dict[str, Outcome] = {}
-        # Ids of questions: those of ``calls``, and those of earlier ones.
+        # Ids of questions: of ``calls``, and of earlier calls.
         self._asked: dict[str, str] = dict(saved.get("asked", {}))
         self._known: list[str] = list(saved.get("known", ()))
-        # The colleagues' results: the claim's answer has the results of the last wait, the state those of waits before.
+        # The colleagues' results: the claim's answer has the results of the last wait, the state all earlier ones.
         # A turn that ended took its own: a later call may have the id of an earlier one.
         self._taken: list[str] = list(saved.get("taken", ()))
         results = cast("list[dict[str, Any]]", work.raw.get("results") or [])
@@ -94,7 +94,7 @@ class RunVerbs:
 
     @verb
     def go_on(self) -> Flow[dict[str, Outcome] | None]:
-        """Returns the outcomes of ``calls``, which is empty for a new run and for one that waits for nothing. Returns
+        """Returns the outcomes of ``calls``, which is empty for a new run and for a run that waits for nothing. Returns
         None once the claim has ended: the run has to wait on, or its saved state isn't this program's, which fails the
         attempt. After a death it may have been seen before: the same again."""
         if self._refused:
@@ -104,18 +104,18 @@ class RunVerbs:
         return (yield from self._settled())
 
     def take(self, call: Call) -> Outcome | None:
-        """Returns the outcome of this call, once. Returns None for a call that differs from the one that was asked: a
-        framework or a model may use the id of one call for another call, too."""
+        """Returns the outcome of this call, once. Returns None for a call that differs from the asked call: a framework
+        or a model may use the id of one call for another call, too."""
         asked = next((each for each in self.calls if each.call_id == call.call_id), None)
         is_asked = asked is not None and digest_of(asdict(asked)) == digest_of(asdict(call))
         return self.outcomes.pop(call.call_id, None) if is_asked else None
 
     @verb
     def begin(self, outcome: Outcome | None, tool: str, arguments: Mapping[str, Any]) -> Flow[Receipt]:
-        """Uses an approval up, just before its action is done. ``tool`` and ``arguments``: those of the pending call,
-        as the framework has them. The caller executes the receipt's tool with the receipt's arguments, and nothing if
-        it is a refusal. It is one if the action isn't approved, if an attempt that died has used the approval, if it
-        was taken back, and if people approved another call, which alerts them."""
+        """Uses an approval up, just before its action is done. ``tool`` and ``arguments``: the pending call's, as the
+        framework has them. The caller executes the receipt's tool with the receipt's arguments, and nothing if it is a
+        refusal. It is one if the action isn't approved, if an attempt that died has used the approval, if it was taken
+        back, and if people approved another call, which alerts them."""
         if outcome is None or outcome.kind != "approve" or not outcome.question_id or not outcome.digest:
             return Receipt(tool, {}, "Not done: nobody has approved it.")
         body: Any = {"claim_id": self._work.claim_id, "digest": outcome.digest}
@@ -133,7 +133,7 @@ class RunVerbs:
         return Receipt(tool, plain(used["approved_arguments"]), "", is_changed, outcome.question_id)
 
     def _is_for(self, used: Mapping[str, Any], question_id: str, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """True if the receipt is that of the pending call, and if it is whole: the allowed action has its digest."""
+        """True if the receipt belongs to the pending call, and if it is whole: the allowed action has its digest."""
         approved: object = used.get("approved_arguments")
         is_this = (used.get("id"), used.get("task_id"), used.get("tool")) == (question_id, self._work.task_id, tool)
         is_asked = used.get("digest") == action_digest(tool, arguments)

@@ -56,7 +56,7 @@ class Loaded:
 
 
 def loaded(claim: Mapping[str, Any], agent: str, task_id: str, keys: Keys) -> Loaded:
-    """Returns the state that a claim's answer brings. One of another agent or principal is passed over: a peer held
+    """Returns the state that a claim's answer brings. A state of another agent or principal is passed over: a peer held
     open work, or a service acted for the agent."""
     found = cast("dict[str, Any]", claim.get("run_state") or {})
     if not found or found.get("state") is None or (found["agent"], found["by"]) != (agent, claim.get("claimed_by")):

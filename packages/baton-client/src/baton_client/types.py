@@ -621,7 +621,7 @@ class Heartbeat(TypedDict):
 
 
 class HeldView(TypedDict):
-    """A rule that holds a ready task back from agents that would take it. `agents`: the first 20 of them. `agent`: the first one. `agent_count`: the number of all. `people`, `group`: who may approve it for these agents, with POST /tasks/{id}/approve; without both any human but `never`. `needed`: how many of them; `given`: those of them who have approved."""
+    """A rule that holds a ready task back from agents that would take it. `agents`: the first 20 of them. `agent`: the first one. `agent_count`: the number of all. `people`, `group`: who may approve it for these agents, with POST /tasks/{id}/approve; without both any human but `never`. `needed`: how many of them; `given`: which of them have approved."""
 
     agent: str
     agents: list[str]
@@ -687,7 +687,7 @@ class LateResults(TypedDict):
 
 
 class LeftCheckpoint(TypedDict):
-    """A saved state. `by`: the principal that saved it. Nobody has approved it."""
+    """A saved state. `by`: the principal that saved it. It isn't approved."""
 
     step_name: str
     state: dict[str, Any]
@@ -1020,7 +1020,7 @@ class PartialProgress(TypedDict):
 
 
 class PersonView(TypedDict):
-    """`right`: null without a valid token. `approvals_ended_at`: nothing counts that the person approved until then; null if nobody has ended it."""
+    """`right`: null without a valid token. `approvals_ended_at`: the person's approvals until then don't count; null if no administrator has ended them."""
 
     person: str
     right: Literal["reader", "member", "approver", "administrator"] | None
@@ -1097,7 +1097,7 @@ class PropertyNamesView(TypedDict):
 
 
 class QuestionView(TypedDict):
-    """`digest`: of the action as it was asked for; `approved_digest`: of what may be done, once: the `tool` with `approved_arguments`, which need not be the `arguments` that were asked for. `asked_digest`: of all that the worker sent, null for a question of an earlier release. `never`: who may not answer. `by_rule`: rules of the settings set the approvers, in place of the asker. `further`: the approvers of the second and later rules, and of the tool's `needs_approval`, which have to approve as well. Agents, and services without `act_as`, don't see the approvers that a rule sets: `needed` is null. `answerable`: false if too few people are left who may. `outcome`: `expired` is neither a yes nor a no. `is_cut`: of a list that leaves out what is long: the question itself has it."""
+    """`digest`: of the action as it was asked for; `approved_digest`: of the action that may be done, once: the `tool` with `approved_arguments`, which need not be the `arguments` that were asked for. `asked_digest`: of all that the worker sent, null for a question of an earlier release. `never`: who may not answer. `by_rule`: rules of the settings set the approvers, in place of the asker. `further`: the approvers of the second and later rules, and of the tool's `needs_approval`, which have to approve as well. Agents, and services without `act_as`, don't see the approvers that a rule sets: `needed` is null. `answerable`: false if too few people are left who may. `outcome`: `expired` is neither a yes nor a no. `is_cut`: in a list that leaves out long values: the question itself has them."""
 
     id: str
     task_id: str
@@ -1208,7 +1208,7 @@ class Resolution(TypedDict):
 
 
 class RestingApprovalView(TypedDict):
-    """`kind`: `change`, one that waits, and that the person asked for or approved; `agent` and `tool`, a standing approval; `standing_answer`; `question`, a vote on an open question or action; `action`, an unused approval; `handoff`, a vote on a handoff that waits for more of them; `ready_work`, an approval of ready work that rules hold back from an agent. `name`: of the agent or the tool. `at`: null for an approval of an earlier release. `counts`: false once it has ended."""
+    """`kind`: `change`, a pending change that the person asked for or approved; `agent` and `tool`, a standing approval; `standing_answer`; `question`, a vote on an open question or action; `action`, an unused approval; `handoff`, a vote on a handoff that waits for more of them; `ready_work`, an approval of ready work that rules hold back from an agent. `name`: of the agent or the tool. `at`: null for an approval of an earlier release. `counts`: false once it has ended."""
 
     kind: Literal["change", "agent", "tool", "standing_answer", "question", "action", "handoff", "ready_work"]
     at: str | None
@@ -1640,7 +1640,7 @@ class TrackerCheck(TypedDict):
 
 
 class TrackerRequest(TypedDict):
-    """Fields left out keep their value. `database`: the id or URL of a Notion database or data source. `closed_statuses`, `cancelled_statuses`: the statuses with which a person ends a task. `rights`: the right of each person who acts in Notion, by their id there; a person without one is an `approver`. The map replaces the earlier one."""
+    """Fields left out keep their value. `database`: the id or URL of a Notion database or data source. `closed_statuses`, `cancelled_statuses`: the statuses that end a task when a person sets them. `rights`: the right of each person who acts in Notion, by their id there; a person without one is an `approver`. The map replaces the earlier one."""
 
     database: NotRequired[str]
     properties: NotRequired[PropertyNames]
@@ -2176,7 +2176,7 @@ class EntryPage(TypedDict):
 
 
 class EventView(TypedDict):
-    """One entry of the trail. `hash`: SHA-256 over the canonical JSON of the other fields (without `prev_hash`), followed by `prev_hash`. `hidden`: the reader may not read approval rules, and the entry lacks what they ask for. Its hash is that of the whole entry."""
+    """One entry of the trail. `hash`: SHA-256 over the canonical JSON of the other fields (without `prev_hash`), followed by `prev_hash`. `hidden`: the reader may not read approval rules, and the entry lacks their requirements. Its hash covers the whole entry."""
 
     seq: int
     at: str
@@ -2314,7 +2314,7 @@ class MessagePage(TypedDict):
 
 
 class NeededApproval(TypedDict):
-    """The requirements of approval rules before the task is approved. `further`: those of the second and later rules, all of which have to be met. `given`: who has approved; one approval counts for every rule that names its giver."""
+    """The requirements of approval rules before the task is approved. `further`: the requirements of the second and later rules, which all have to be met. `given`: who has approved; one approval counts for every rule that names its giver."""
 
     people: list[str]
     group: str | None
@@ -2454,7 +2454,7 @@ class RouteList(TypedDict):
 
 
 class SettingsRequest(TypedDict):
-    """Settings left out keep their value, those of `guardrails` and `tracker` too; null switches the tracker off. `loop_guard`: whether handoffs that go round in circles are refused, by the limits below it. `agents_read`: whether agents read only tasks that they take part in (`own`), or all of the `workspace`. `listeners_per_principal`: connections to the bell. `requests_per_minute`, `kept_bytes_per_minute`: of one agent or service; five times as much for one human. `kept_bytes_per_claim`: in checkpoints, run states and notes. `polls_at_once`: of any one caller. `cents_per_million_tokens`: what a model's cost on average, for `GET /stats`; 0 for unknown. `groups`: names of humans, by the group's: who may answer questions and approve. `approval_rules`: the approvers of handoffs and actions; all that fit apply. `version`: the version that the change is based on; any other current version refuses it."""
+    """Settings left out keep their value, those of `guardrails` and `tracker` too; null switches the tracker off. `loop_guard`: whether handoffs that go round in circles are refused, by the limits below it. `agents_read`: whether agents read only tasks that they take part in (`own`), or all of the `workspace`. `listeners_per_principal`: connections to the bell. `requests_per_minute`, `kept_bytes_per_minute`: of one agent or service; five times as much for one human. `kept_bytes_per_claim`: in checkpoints, run states and notes. `polls_at_once`: of any one caller. `cents_per_million_tokens`: a model's average price, for `GET /stats`; 0 for unknown. `groups`: names of humans, by the group's: who may answer questions and approve. `approval_rules`: the approvers of handoffs and actions; all that fit apply. `version`: the version that the change is based on; any other current version refuses it."""
 
     version: NotRequired[int]
     time_zone: NotRequired[str]
@@ -3241,7 +3241,7 @@ class AskedView(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; of a retry that has saved none, the one of the handoff that it retries. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
+    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; for a retry without one, the latest of the retried handoff. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
 
     task: TaskView
     body: dict[str, Any]

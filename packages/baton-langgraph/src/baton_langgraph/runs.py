@@ -180,7 +180,8 @@ def _written(value: Any) -> Any:
 
 
 def _given(pause: Interrupt, outcome: Outcome) -> Any:
-    """Returns an interrupt's value. One of Baton's gets the call that was asked, and compares it with its own."""
+    """Returns an interrupt's value. An interrupt of Baton's gets the call that was asked, and compares it with its
+    own."""
     if ours := fields_of(pause.value).get(CALL):
         return {CALL: ours, OUTCOME: asdict(replace(outcome, call_id=ours["call_id"]))}
     return outcome.value if outcome.is_good else outcome.said

@@ -6,7 +6,7 @@ import { FIXED_VALUE, FIXED_WORD, oddity, rowsOf } from "./rows.js";
 /** @typedef {import("./places.js").Finding} Finding */
 /** @typedef {import("./places.js").Leaf} Leaf */
 /** @typedef {import("./places.js").Scalar} Scalar */
-/** The values of a request by their field, and the words and fields by which it is compared.
+/** The values of a request by their field, and the words and fields for comparing it.
  * @typedef {{size: number, fields: Map<string, Leaf[]>, tokens: Set<string>, amounts: Set<number>,
  *   rows: Map<string, Map<string, import("./rows.js").Row>>}} Flat */
 /** A difference, and whether it is a warning: unlike every peer. @typedef {[Finding, boolean]} Difference */
@@ -47,7 +47,7 @@ function similarity(one, other) {
   return either ? both / either : 1;
 }
 
-/** The numbers of the most similar earlier request and of those that are nearly as similar or have the same fields;
+/** The numbers of the most similar earlier request and of others that are nearly as similar or have the same fields;
  * none if the most similar one is below LEAST_ALIKE and has other fields. @param {Flat} now @param {Flat[]} earlier */
 export function peersOf(now, earlier) {
   const shares = earlier.map((each) => similarity(now, each));

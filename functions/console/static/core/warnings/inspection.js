@@ -140,7 +140,7 @@ export function lookalikes(texts, earlier) {
   }));
 }
 
-/** Words of earlier texts in lower case and as they look, as long as somebody keeps these.
+/** Words of earlier texts in lower case and as they look, as long as the texts are kept.
  * @type {WeakMap<Text, [string, string, string][]>} */
 const kept = new WeakMap();
 

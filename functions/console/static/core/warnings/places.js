@@ -58,7 +58,7 @@ function unwrapped(value) {
 /** A warning. `at`: the full path of the place. `now` and `before`: the new and the earlier value, shortened.
  * @typedef {{kind: string, at: string, now: string, before: string}} Finding */
 
-/** Kinds in the order in which they are shown. Hidden and misleading texts come first. */
+/** Kinds in the order of display. Hidden and misleading texts come first. */
 export const KINDS = ["hidden", "alphabets", "lookalike", "gap", "uninspected", "uncompared", "first", "unlike",
   "address", "account", "path", "command", "amount", "mismatch", "value", "added", "removed"];
 

@@ -1,4 +1,4 @@
-/** What a text refers to: addresses, accounts, files, and the syntax of commands and queries. */
+/** The references in a text: addresses, accounts, files, and the syntax of commands and queries. */
 import { finding } from "./places.js";
 
 /** @typedef {import("./places.js").Finding} Finding */
@@ -117,7 +117,7 @@ const commands = (text) => SYNTAX.flatMap(([name, is]) => {
   return found === undefined ? [] : [[name, `${name}: ${found.trim()}`]];
 });
 
-/** What was found in texts, as long as somebody keeps these: earlier requests are compared many times.
+/** Findings in texts, as long as the texts are kept: earlier requests are compared many times.
  * @type {WeakMap<Text, Map<(text: string) => Found, Found>>} */
 const kept = new WeakMap();
 

@@ -88,7 +88,7 @@ async function asChanged(tasks, problems, decide) {
   return asked;
 }
 
-/** Shows what an agent is now, and asks again. False if it can't be read: nobody decides on what they can't see.
+/** Shows the current agent, and asks again. False if it can't be read: there is no decision on an unseen agent.
  * @param {any} problem @param {string} what came before the change @param {string} verb @param {() => void} then */
 export async function askAsItIsNow({ agent, changed_by: by, fields }, what, verb, then) {
   const now = await get(`/agents/${agent}`).catch(() => null);

@@ -19,7 +19,7 @@ import { earlierOf, keyOf } from "./earlier.js";
 const compared = signal(/** @type {ReadonlySet<string>} */ (new Set()));
 /** Kinds of warnings of each task that was compared since the person signed in, by its content. */
 export const found = signal(/** @type {ReadonlyMap<string, string[]>} */ (new Map()));
-/** Amount and target of each task whose handoff was read, by its content.
+/** Amount and target of each task with a handoff that was read, by its content.
  * @type {import("../../vendor/signals.js").Signal<ReadonlyMap<string, ReturnType<typeof gistOf>>>} */
 const gists = signal(new Map());
 /** The number of handoffs that are read without a click: a list has no variables. */
@@ -31,14 +31,14 @@ onSignOut(() => {
 });
 
 export { keyOf } from "./earlier.js";
-/** Nobody decides before the warnings are on the screen. @param {ListedTask} task */
+/** No decision is possible before the warnings are on the screen. @param {ListedTask} task */
 export const isCompared = (task) => compared.value.has(keyOf(task));
 
 /** So many are compared by one press, so many of them at once. */
 export const COMPARED_AT_ONCE = 100;
 const SIDE_BY_SIDE = 4;
 
-/** Compares tasks that nobody has opened. @param {ListedTask[]} tasks @param {() => boolean} isOver */
+/** Compares unopened tasks. @param {ListedTask[]} tasks @param {() => boolean} isOver */
 export async function compareAll(tasks, isOver) {
   const left = tasks.filter((task) => !found.value.has(keyOf(task))).slice(0, COMPARED_AT_ONCE);
   const compareSome = async () => {

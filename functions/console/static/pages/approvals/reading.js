@@ -61,8 +61,8 @@ const screensBelow = () => Math.floor(((document.querySelector(DECIDED)?.getBoun
 /** On a phone the list or what was chosen is there, not both. */
 const isOnScreen = () => (document.querySelector(DECIDED)?.getClientRects().length ?? 0) > 0;
 
-/** A request as it was first shown. What is new since is shown once the reader wants it: nobody decides on a text that
- * changed under their eyes. `told`: the notice, and what differs from what was read before.
+/** A request as it was first shown. A change is shown once the reader wants it: a text never changes under the
+ * eyes of a person who decides. `told`: the notice, and the differences from the version that was read before.
  * @template T @param {T | null} now @param {(of: T) => unknown} revisionOf @param {(of: T) => unknown} askedOf */
 export function useFrozen(now, revisionOf, askedOf) {
   const [[seen, before], setRead] = useState(/** @type {(T | null)[]} */ ([null, null]));

@@ -157,7 +157,7 @@ function Decide({ acts, run, isLive }) {
 /** Without what only says which revision it is, and how it goes. @param {HandoffView} handoff */
 const askedOf = ({ revision: _, digest: __, status: ___, state: ____, ...asked }) => asked;
 
-/** What a handoff asks for, as it was first shown. `title`: what stands above it.
+/** A handoff's request, as it was first shown. `title`: the heading above it.
  * @param {{task: ListedTask, ids: string[], onShown: OnShown, title?: string,
  *   chain?: import("api").ChainView | null}} props */
 export function Content({ task, ids, onShown, title = task.title, chain = null }) {

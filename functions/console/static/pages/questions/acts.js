@@ -35,7 +35,7 @@ export function approve(question, then) {
   then();
 }
 
-/** Another person approved other arguments, so the ones that were asked for are approved by intent alone.
+/** Another person approved other arguments, so the requested arguments are approved by intent alone.
  * @param {Question} question @param {string[]} others @param {() => void} run */
 export function approveAsAsked({ tool, arguments: asked }, others, run) {
   ask({

@@ -5,7 +5,7 @@ import { useLive } from "../../core/live.js";
 import { who } from "../../core/session.js";
 import { Ago, Said } from "../../ui/parts.js";
 
-/** `wider`: a group that may, too, as nobody has decided in time. `further`: the requirements of other rules.
+/** `wider`: a group that may, too, as no decision came in time. `further`: the requirements of other rules.
  * @typedef {{people: string[], group: string | null, wider?: string | null, needed: number | null,
  *   never: string[]}} OneRule */
 /** @typedef {OneRule & {further?: OneRule[], by_rule?: boolean}} Approvers */

@@ -12,7 +12,7 @@ import { Closed, Decisions } from "./one.js";
 import { Row, useWholes } from "./rows.js";
 import { Ago, Said } from "../../ui/parts.js";
 
-/** `before`, `earlier`: of one that was read alone.
+/** `before`, `earlier`: of a question that was read alone.
  * @typedef {import("api").QuestionView & {before?: import("api").BeforeView | null,
  *   earlier?: import("api").BeforeView[]}} Question */
 

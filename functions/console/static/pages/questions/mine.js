@@ -8,7 +8,7 @@ import { who } from "../../core/session.js";
 /** The reader's own decision, unless it ended the question; undefined without one. @param {Question} of */
 export const mineOf = (of) => (of.outcome === "open" ? of.decisions.find(({ by }) => by === who.value) : undefined);
 
-/** People who approved other arguments than those that were asked for. @param {Question} of */
+/** People who approved other arguments than the requested ones. @param {Question} of */
 export const changedBy = (of) =>
   of.decisions.filter((each) => each.arguments && each.by !== who.value).map(({ by }) => by);
 

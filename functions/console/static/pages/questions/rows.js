@@ -74,7 +74,7 @@ export function Row({ of }) {
 export const Gist = ({ of }) => html`${of.map(({ at, now }) => html`<span class="theirs" key=${at}>
   <span class="faint"><${Said} of=${at} /></span> <${Said} of=${now} /></span>`)}`;
 
-/** How an action differs from the one that was approved last. @param {{of: Question}} props */
+/** The differences between an action and the last approved action. @param {{of: Question}} props */
 function Since({ of }) {
   const whole = wholes.value.get(keyOf(of));
   if (!whole) return null;

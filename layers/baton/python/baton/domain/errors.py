@@ -321,10 +321,10 @@ class RevisionChanged(Refused):
 
 
 class AgentChanged(Refused):
-    """Whoever approves hasn't seen what the target is now. ``about``: ``task_id``, ``retry_of``,
-    or ``review_id`` of a manual review.
-    ``change``: the service or member that has changed it since the task or request came, and the fields; None if a
-    version was named that it never had. ``versions``: for open work, those of its agents to send next, by slug."""
+    """The approver hasn't seen the current target. ``about``: ``task_id``, ``retry_of``, or ``review_id`` of a manual
+    review. ``change``: the service or member that has changed it since the task or request came, and the fields; None
+    if a version was named that it never had. ``versions``: for open work, the versions of its agents to send next, by
+    slug."""
 
     code = "agent_changed"
 
@@ -444,7 +444,7 @@ class ReviewClosed(Refused):
 
 
 class ReviewsAgentAway(Refused):
-    """A release doesn't give the work to anybody but the agent that its manual review names."""
+    """A release gives the work only to the agent that its manual review names."""
 
     code = "inactive_agent"
 

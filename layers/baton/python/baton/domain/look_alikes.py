@@ -9,7 +9,7 @@ import unicodedata
 from baton.domain import hidden
 from baton.domain.confusables import prototypes
 
-# Alphabets with letters that look like those of another one.
+# Alphabets with letters that look like letters of another alphabet.
 _ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
 _FORMS = ("<wide>", "<narrow>", "<font>", "<circle>", "<square>")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -24,10 +24,10 @@ from baton.ports.paging import Page
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """The record of a change of the workspace, written in the transaction of the change. Each value is the next version
-    of what was read: ``Conflict`` if it isn't.
+    of the read value: ``Conflict`` if it isn't.
 
-    ``changes``: a new change, or the pending one that is applied. ``people``: with the changed token, or unchanged in
-    their next version for a decision that rests on them. ``circuit``: of a tracker that is switched on; otherwise a
+    ``changes``: a new change, or the pending change that is applied. ``people``: with the changed token, or unchanged
+    in their next version for a decision that rests on them. ``circuit``: of a tracker that is switched on; otherwise a
     process that still sees no tracker could clear the wake-up, and nothing would set it again."""
 
     changes: tuple[WorkspaceChange, ...] = ()
@@ -46,7 +46,7 @@ class SettingsVersion:
 
 
 class ChangeStore(Protocol):
-    """Changes of the workspace. They are written with what they change (``Recorded``), and those that wait by a
+    """Changes of the workspace. A change is written with the changed object (``Recorded``), a pending change by a
     commit."""
 
     def change(self, workspace: str, change_id: str) -> WorkspaceChange:
@@ -165,13 +165,13 @@ class TokenStore(Protocol):
         earlier release issued since are among them."""
 
     def has_been_issued(self, workspace: str, name: str) -> bool:
-        """True if a human's token of this name was ever issued, also one that has expired or was revoked. Reads all
-        tokens of the workspace."""
+        """True if a human's token of this name was ever issued, also if it has expired or was revoked. Reads all tokens
+        of the workspace."""
 
     def person(self, workspace: str, name: str) -> Person:
         """Returns the human of this name, without any right if they have no token. Like ``present_token`` no read
         beyond the request's version of the workspace if this process has read the person since anything of the
-        workspace was changed; else two small reads, and those of ``people`` for a person without a token."""
+        workspace was changed; else two small reads, and the reads of ``people`` for a person without a token."""
 
     def listed(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns the workspace's tokens, newest first, sessions among them as ``token`` returns them. None has a

@@ -33,18 +33,17 @@ class QuestionStore(Protocol):
         """Returns those of a workspace, by agent and tool, also those that are over."""
 
     def last_approved(self, workspace: str, agent: str, tool: str, limit: int) -> list[Question]:
-        """Returns the questions about this agent's tool that were approved, those that were asked last first. An
-        approval may have been revoked since. Two reads. ``limit`` also counts questions about tools that look like
-        this one."""
+        """Returns the approved questions about this agent's tool, the last asked first. An approval may have been
+        revoked since. Two reads. ``limit`` also counts questions about tools that look like this one."""
 
     def approved_like(self, workspace: str, agent: str, tool: str) -> frozenset[str]:
         """Returns the names of this agent's tools that look like ``tool`` and were approved lately, itself among them.
         One read."""
 
     def approved_since(self, workspace: str, first_id: str, limit: int, cursor: str | None) -> Page:
-        """Returns the questions of all agents and tools that were approved, those that were asked since ``first_id``.
-        An approval may have been used or revoked since. At most 20 reads, and one more for the questions: a page may be
-        shorter than ``limit``, also empty."""
+        """Returns the approved questions of all agents and tools, asked since ``first_id``. An approval may have been
+        used or revoked since. At most 20 reads, and one more for the questions: a page may be shorter than ``limit``,
+        also empty."""
 
     def open_questions(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns questions that nobody has closed, the oldest first. From an index, which lags, and the items."""

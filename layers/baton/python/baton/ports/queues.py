@@ -56,8 +56,8 @@ class QueueStore(Protocol):
         """Returns ready open work, in the same way. The caller checks who may claim it."""
 
     def queued(self, workspace: str, agents: Sequence[str], limit: int, cursor: str | None) -> Page:
-        """Returns ``ReadyTask`` of the open work and of the queues of these agents, also what isn't due. Lags. At most
-        20 reads: a page may be shorter than ``limit``, also empty."""
+        """Returns ``ReadyTask`` of the open work and of the queues of these agents, also of work that isn't due. Lags.
+        At most 20 reads: a page may be shorter than ``limit``, also empty."""
 
     def needs(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns tasks that wait for a human's approval, the most urgent and oldest first. The index lags, the tasks

@@ -147,9 +147,9 @@ class EndReview:
 
 @dataclass(frozen=True, slots=True)
 class MakePageDue:
-    """Makes a task's page due for a look, as somebody has changed it. Not refused while a sender holds it.
-    ``reports``: what the tracker says about the change (``page_changes.reports_of``). With some of them it raises
-    ``NoRoom`` if the page has ``MAX_REPORTS`` already."""
+    """Makes a task's page due for a look, as the page has changed. Not refused while a sender holds it. ``reports``:
+    the tracker's reports about the change (``page_changes.reports_of``). With some of them it raises ``NoRoom`` if the
+    page has ``MAX_REPORTS`` already."""
 
     task_id: str
     at: datetime
@@ -158,7 +158,7 @@ class MakePageDue:
 
 @dataclass(frozen=True, slots=True)
 class KeepReports:
-    """Keeps what the tracker says about a change that is no reason for a look. Raises ``NoRoom`` for a page that has
+    """Keeps the tracker's reports about a change that is no reason for a look. Raises ``NoRoom`` for a page that has
     ``MAX_REPORTS`` already, or isn't there."""
 
     task_id: str

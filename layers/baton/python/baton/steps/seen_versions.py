@@ -1,4 +1,4 @@
-"""The versions that a request was made for, and those of its first attempt."""
+"""The versions that a request was made for, and the versions of its first attempt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SeenVersions:
     target: int | None = None
 
     def must_be(self, what: str, version: int, *, is_approved: bool = False) -> None:
-        """Raises ``VersionConflict`` if ``version``, the current one, isn't the one that was seen."""
+        """Raises ``VersionConflict`` if ``version``, the current one, isn't the version that was seen."""
         if getattr(self, what) not in {None, version}:
             raise errors.VersionConflict(what, version)
         if is_approved:

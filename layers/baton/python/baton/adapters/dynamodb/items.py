@@ -79,8 +79,8 @@ def _implied(head: Item, source_agent: str) -> Item:
     }
 
 
-# A field of HEAD under the name of an attribute that the queue index projects: claimers skip what they may not claim
-# without reading it (docs/storage.md). A successor of the index can project a name of its own.
+# A field of HEAD under the name of an attribute that the queue index projects: claimers skip work that they may not
+# claim without reading it (docs/storage.md). A successor of the index can project a name of its own.
 _STORED_AS = {"ok_by": "accepts"}
 
 

@@ -244,17 +244,17 @@ def last_approvals(workspace: str) -> str:
 
 
 def last_approvals_of(agent: str, tool: str) -> tuple[str, str]:
-    """The first and the last sort key of those of an agent's tool, and of the tools that look like it."""
+    """The first and the last sort key of approvals of an agent's tool, and of the tools that look like it."""
     return standing_answers_of(agent, look(tool))
 
 
 def last_approval(workspace: str, agent: str, tool: str, question_id: str) -> Key:
-    """In the order in which the questions were asked. An older item has no question in its key and comes first."""
+    """In the order of asking. An older item has no question in its key and comes first."""
     return Key(last_approvals(workspace), last_approvals_of(agent, tool)[0] + question_id)
 
 
 def before_last_approval(sort_key: str, question_id: str) -> str:
-    """Returns a sort key of the same agent and tool that comes before those of this question and of later ones."""
+    """Returns a sort key of the same agent and tool that comes before the keys of this question and of later ones."""
     return f"{sort_key.partition('#')[0]}#{question_id}"
 
 

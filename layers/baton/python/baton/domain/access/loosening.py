@@ -21,8 +21,8 @@ def loosens(before: Settings, after: Settings) -> bool:
 
 
 def counts_by_rule(settings: Settings, name: str, right: Right) -> bool:
-    """True if a person of this name and right may give one of the approvals that a rule asks for, or one of the answers
-    that an agent asks a group for. A token of such a name in another person's hands decides in that name."""
+    """True if a person of this name and right may give an approval that a rule asks for, or an answer that an agent
+    asks a group for. A token of such a name in another person's hands decides in that name."""
     if any(name in members for members in settings.groups.values()):
         return True
     for rule in settings.approval_rules:
@@ -89,7 +89,7 @@ def _tracker_loosens(before: TrackerSettings | None, after: TrackerSettings | No
 
 
 def _status_column(tracker: TrackerSettings) -> str:
-    """Not folded: of two columns whose names differ in case alone, the one with the exact name is read."""
+    """Not folded: if the names of two columns differ in case alone, the exact name is read."""
     return tracker.properties["status"]
 
 

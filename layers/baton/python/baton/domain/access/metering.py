@@ -92,7 +92,7 @@ class CallerUse:
 @dataclass(frozen=True, slots=True)
 class BellUse:
     """A principal's use in one minute, as all processes have counted it. ``requests`` includes ``bell``: its openings
-    and polls of the bell. ``connection`` counts those of one connection. ``paused_until`` belongs to the token."""
+    and polls of the bell. ``connection`` counts them for one connection. ``paused_until`` belongs to the token."""
 
     requests: int
     bell: int

@@ -16,7 +16,7 @@ from baton.domain.access.token import Token
 
 # The most valid tokens of humans in a workspace. One item names all of them.
 MAX_TOKENS = 5_000
-# The most people without a token whose approvals were ended. Their names stay in that item.
+# The most people without a token and with ended approvals. Their names stay in that item.
 MAX_ENDED = 1_000
 # Servers' clocks may differ: a person who comes back so soon hasn't left.
 CLOCKS_DIFFER = times.seconds(2)
@@ -46,7 +46,7 @@ class Person:
     held: tuple[HeldRight, ...] = ()
     # When the person last got a right that they didn't have; no entry for a right that they have had all along.
     regained: Mapping[Right, datetime] = field(default_factory=dict)
-    # When an administrator last ended all approvals of the person; None if nobody has.
+    # When an administrator last ended all approvals of the person; None if none has.
     ended_at: datetime | None = None
 
     def still_may(self, deed: Deed, since: datetime | None, now: datetime) -> bool:
@@ -140,8 +140,8 @@ class People:
         return replace(self, ended={name: at for name, at in self.ended.items() if name in lasting or at > past})
 
     def with_unlisted(self, tokens: Iterable[Token]) -> People:
-        """Returns the people with those of the tokens, oldest first, that they lack: an earlier release, which knows no
-        people, issued them. A person who had left comes back with such a token when it was made."""
+        """Returns the people with the tokens, oldest first, that they lack: an earlier release, which knows no people,
+        issued them. A person who had left comes back with such a token when it was made."""
         persons = dict(self.persons)
         known = {held.token_id for each in persons.values() for held in each.held}
         for token in tokens:
@@ -162,8 +162,8 @@ def people_of(
     regained: Mapping[str, Mapping[Right, datetime]] = MappingProxyType({}),
     ended: Mapping[str, datetime] = MappingProxyType({}),
 ) -> People:
-    """Returns the people to whom the tokens belong, with the known ``regained`` and ``ended``. Ignores tokens of
-    agents and services, sessions, and tokens that were revoked."""
+    """Returns the owners of the tokens, with the known ``regained`` and ``ended``. Ignores tokens of agents and
+    services, sessions, and tokens that were revoked."""
     persons: dict[str, Person] = {}
     for token in tokens:
         if token.is_of_a_person and token.revoked_at is None:

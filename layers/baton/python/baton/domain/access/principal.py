@@ -71,8 +71,8 @@ class Principal:
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """The keys of those who count as authors of its requests: its own, and that of the person who made an agent's
-        or a service's token."""
+        """The keys of the authors of its requests: its own key, and the key of the person who made an agent's or a
+        service's token."""
         return (self.key, self.made_by) if self.made_by and not self.is_human else (self.key,)
 
     @property

@@ -144,5 +144,5 @@ _OTHERS_TOO = frozenset(
 
 
 def may(right: Right | None, deed: Deed) -> bool:
-    """True if a person with this right may do the deed; never for somebody without a right."""
+    """True if a person with this right may do the deed; never without a right."""
     return right is not None and right.covers(deed.least)

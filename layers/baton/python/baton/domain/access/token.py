@@ -63,7 +63,7 @@ class Token:
 
     @property
     def is_of_a_person(self) -> bool:
-        """True for a token that makes its human one of the workspace's people. A session doesn't."""
+        """True for a token that makes its human a person of the workspace. A session doesn't."""
         return self.kind is PrincipalKind.HUMAN and not self.is_session
 
     def admits(self, shown: Credentials, now: datetime) -> bool:

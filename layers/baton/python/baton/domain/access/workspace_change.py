@@ -30,7 +30,7 @@ class ChangeSubject(StrEnum):
     AGENTS = "agents"
     TOOLS = "tools"
     ROUTES = "routes"
-    APPROVALS = "approvals"  # those of a person, which an administrator ended
+    APPROVALS = "approvals"  # of a person, ended by an administrator
     TRACKER = "tracker"  # its token and its webhook; its settings are settings
 
 
@@ -81,7 +81,7 @@ class WorkspaceChange:
 
     @property
     def parties(self) -> frozenset[str]:
-        """The names of the people who asked for the change and decided on it, and of the person whose token it is."""
+        """The names of the people who asked for the change and decided on it, and of the owner of its token."""
         keys = (self.by, self.decided_by or "", *self.names)
         return frozenset(each.removeprefix("human:") for each in keys if each.startswith("human:"))
 
@@ -102,7 +102,7 @@ class WorkspaceChange:
         return ChangeState.EXPIRED if has_expired else self.state
 
     def waiting(self, alert_id: str) -> WorkspaceChange:
-        """Returns the change as a request to the other administrators, whom the alert asks."""
+        """Returns the change as a request to the other administrators; the alert asks them."""
         return replace(
             self, state=ChangeState.PENDING, expires_at=self.at + WAITS_FOR, applied_at=None, alert_id=alert_id
         )

@@ -76,7 +76,7 @@ class Agent:
     created_at: datetime
     updated_at: datetime
     updated_by: str
-    # The last version in which a service, or a person who may give no approval, changed a field of ``SEEN`` or the run
+    # The last version by a service, or by a person who may not approve, that changed a field of ``SEEN`` or the run
     # profile; 0 if there is none. The editor. All fields that such editors have changed.
     service_version: int = 0
     service_by: str = ""
@@ -118,7 +118,7 @@ class Agent:
 
     def is_as_at(self, at: datetime | None) -> bool:
         """True if approvers see the agent as at this time, or as approvers have changed it since. A change of the same
-        millisecond counts as later; so does one of unknown time. ``at``: None for an unknown time."""
+        millisecond counts as later; so does a change of unknown time. ``at``: None for an unknown time."""
         if self.service_version == 0:
             return True
         return at is not None and (self.service_at or self.updated_at) < at
@@ -188,7 +188,7 @@ class Agent:
     def _approval_after(
         self, after: Agent, by: Principal, at: datetime, is_other: bool, is_given: bool
     ) -> dict[str, Any]:
-        """``is_other``: the change is one of what a standing approval covers. ``is_given``: the request states the
+        """``is_other``: a standing approval covers the changed fields. ``is_given``: the request states the
         approval."""
         if not after.has_standing_approval:
             return _NO_APPROVAL
@@ -233,7 +233,7 @@ def standing_of(kind: str, name: str, version: int, given_by: str, given_at: dat
 
 
 def service_version_of(target: Agent | None) -> int:
-    """Returns the version in which a service or a member last changed the fields of the target that approvers see; 0
+    """Returns the version of the last change, by a service or a member, of the target's fields that approvers see; 0
     for open work."""
     return 0 if target is None else target.service_version
 

@@ -15,17 +15,17 @@ from baton.domain.questions.approvers import Approvers
 from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.settings.settings import Settings
 
-# Combinations of sources, agent and work type whose rules one object keeps.
+# Combinations of sources, agent and work type in one object's cache of rules.
 MAX_KEPT = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Ready work, as rules see it at a claim. ``source``: the agent that handed it off; ``above``: those further up in
-    its chain, None if nobody knows. ``target``: None for open work. ``needs``: what it needs since it was made.
-    ``given``: its approvals that stand. ``is_sent_back``: the claim itself finds out that the agent has changed since.
-    ``authors``: keys of the principals that made it. ``waited``: the approvers whose next group may approve it, too,
-    each with the time that it had waited for the first ones; None if nobody knows."""
+    """Ready work, as rules see it at a claim. ``source``: the agent that handed it off; ``above``: the agents further
+    up in its chain, None if unknown. ``target``: None for open work. ``needs``: its needs since it was made. ``given``:
+    its approvals that stand. ``is_sent_back``: the claim itself finds out that the agent has changed since.
+    ``authors``: keys of the principals that made it. ``waited``: the approvers with a next group that may approve it,
+    too, each with the time that it had waited for the first ones; None if unknown."""
 
     source: str
     target: str | None
@@ -44,8 +44,8 @@ class Offer:
 
 
 class Guards:
-    """The rules about handoffs in one version of a workspace's agents and settings. An object keeps what it has
-    compared, so that a long queue costs one comparison for each kind of work."""
+    """The rules about handoffs in one version of a workspace's agents and settings. An object keeps its comparisons, so
+    that a long queue costs one comparison for each kind of work."""
 
     def __init__(self, roster: Roster, settings: Settings, version: int = 0) -> None:
         """``version``: rises with every change of the workspace's agents and settings."""
@@ -85,7 +85,7 @@ class Guards:
         return tuple(dict.fromkeys((*found, *offer.needs)))
 
     def unmet(self, offer: Offer, doer: str) -> tuple[Approvers, ...]:
-        """Returns those of them whose approvals the work lacks, by the groups as they are now."""
+        """Returns the approvers from ``asked`` with too few approvals, by the groups as they are now."""
         givers = self.givers(offer, doer)
         return tuple(each for each in self.asked(offer, doer) if not each.is_met(givers, self.groups))
 
@@ -101,8 +101,8 @@ class Guards:
         return {slug: unmet for slug, unmet in found if unmet}
 
     def changed(self, offer: Offer, approver: str, since: datetime) -> tuple[Agent, ...]:
-        """Returns the agents that a service or a member has changed since, and for which the approver's approval of the
-        open work counts. Those that are switched off are among them: a member may switch them on."""
+        """Returns the agents that a service or a member has changed since, if the approver's approval of the open work
+        counts for them. Inactive agents are among them: a member may switch them on."""
         others = (each for each in self.roster if each.slug != offer.source and not each.is_as_at(since))
         able = (each for each in others if not each.lacks(offer.requires))
         return tuple(
@@ -110,7 +110,7 @@ class Guards:
         )
 
     def guarded(self) -> tuple[str, ...]:
-        """Returns the agents that a rule may guard, whatever the source and the type of the work are."""
+        """Returns the agents that a rule may guard, for any source and type of work."""
         return tuple(each.slug for each in self.roster if self.rules(None, each.slug, frozenset()))
 
     def refuse(self, doer: str, task_id: str, given: tuple[ReadyApproval, ...]) -> None:

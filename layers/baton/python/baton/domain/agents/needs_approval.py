@@ -24,7 +24,7 @@ class NeedsApproval:
 
     def forbids(self, after: NeedsApproval | None) -> bool:
         """True if approvers may not replace this mark by ``after``: this one limits them, and ``after`` says anything
-        else about who approves. A mark that any one approver meets limits nobody."""
+        else about who approves. A mark that any one approver meets is no limit."""
         same = replace(after or NeedsApproval(), within_seconds=self.within_seconds)
         return self not in {same, NeedsApproval(within_seconds=self.within_seconds)}
 

@@ -11,7 +11,7 @@ from baton.domain.agents.agent import Agent, Roster
 from baton.domain.look_alikes import look
 from baton.domain.settings.approval_rule import ApprovalRule
 
-# A work type of a rule is a slug; what an agent accepts may be spelled with these in the place of a hyphen.
+# A work type of a rule is a slug; an agent may spell a type that it accepts with these instead of a hyphen.
 _SEPARATORS = re.compile(r"[\s_-]+")
 
 
@@ -19,8 +19,8 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 class Work:
     """The facts that approval rules compare. ``sources``: the agents that hand the work off; None fits
     every rule's source. ``doer``: the agent that
-    does it, as its target or its claimer; None for open work that nobody claims yet. ``work_types``: those that its
-    request names. ``tool``: the tool of an action; None for a handoff. ``roster``: resolves other names of agents."""
+    does it, as its target or its claimer; None for open work before a claim. ``work_types``: the types that its request
+    names. ``tool``: the tool of an action; None for a handoff. ``roster``: resolves other names of agents."""
 
     sources: frozenset[str] | None
     doer: str | None
@@ -39,7 +39,7 @@ def fitting(rules: Iterable[ApprovalRule], work: Work) -> tuple[ApprovalRule, ..
 
 
 def folded(name: str) -> str:
-    """Returns the form in which rules compare names. It ignores case, surrounding space, hidden characters, the kind of
+    """Returns the form of a name that rules compare. It ignores case, surrounding space, hidden characters, the kind of
     separator, and differences that readers don't see: no other spelling of a name escapes a rule."""
     # A capital I looks like a small l: both become l, in any case.
     return _SEPARATORS.sub("-", look(look(name).casefold()).replace("i", "l").strip())

@@ -179,7 +179,7 @@ class Tool:
 
     @property
     def standing(self) -> dict[str, Any] | None:
-        """The standing approval in the event's shape (invariant 8); None if nobody with the right gave one."""
+        """The standing approval in the event's shape (invariant 8); None if no person with the right gave one."""
         if not self.approval_giver:
             return None
         return standing_of("tool", self.name, self.version, self.approval_giver, self.approval_given_at)
@@ -191,8 +191,8 @@ class Tool:
         return all(map(is_known, kinds))
 
     def suspended_by(self, target: Agent | None) -> Suspension | None:
-        """Returns a suspension if nobody with the right approved the tool as it is, or if a service or a member changed
-        the target after the version that the human saw."""
+        """Returns a suspension if no person with the right approved the tool as it is, or if a service or a member
+        changed the target after the version that the human saw."""
         if target is None:
             return None
         if not self.approval_giver:

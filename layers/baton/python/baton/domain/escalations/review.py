@@ -25,7 +25,8 @@ class ReviewState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeenReview:
-    """What a human has read: the review's version, and the target's, once they have looked at it. None: nothing."""
+    """The versions that a human has read: the review's, and the target's, once they have looked at it. None:
+    nothing."""
 
     version: int | None = None
     agent_version: int | None = None
@@ -97,8 +98,8 @@ class Review:
         return replace(self, target_agent=slug, service_version=self._held_version(target), version=version)
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime, target: Agent | None) -> Review:
-        """Returns the review after another request, to ``target``. One that has ended opens again: a human decides on
-        each request."""
+        """Returns the review after another request, to ``target``. An ended review opens again: a human decides on each
+        request."""
         after = replace(
             self, released_at=None, released_by=None, task_id=None, closed_at=None, closed_by=None, closed_reason=None
         )
@@ -114,7 +115,7 @@ class Review:
         )
 
     def _held_version(self, target: Agent | None) -> int:
-        """Returns the target's ``service_version`` for the next reading. An open review keeps that of the same target:
+        """Returns the target's ``service_version`` for the next reading. An open review keeps it for the same target:
         another draft or request doesn't approve a change of the agent."""
         is_same = target is not None and target.slug == self.target_agent
         return self.service_version if self.is_open and is_same else service_version_of(target)

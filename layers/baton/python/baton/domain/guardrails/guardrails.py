@@ -72,7 +72,7 @@ def checked(content: dict[str, Any], rules: Guardrails, at: str) -> dict[str, An
 
 def checked_reason(reason: str, rules: Guardrails) -> str:
     """Returns the reason of a decision that stops something, after the guardrails. A mask that names the rule replaces
-    a reason that ``rules`` refuse: they never keep anybody from the decision."""
+    a reason that ``rules`` refuse: they never prevent the decision."""
     try:
         return str(checked({"reason": reason}, rules, "")["reason"])
     except errors.GuardrailRefused as refusal:

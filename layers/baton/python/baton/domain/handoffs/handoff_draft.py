@@ -34,7 +34,7 @@ class Lineage:
     hops: tuple[Hop, ...] = ()  # the chain from the root down to the parent
     budget: Budget = field(default_factory=Budget)
     origin: Origin | None = None  # the task that the handoff comes from, for approval rules; None for other work
-    speakers: tuple[str, ...] = ()  # keys of those who wrote earlier in its conversation; not stored with a draft
+    speakers: tuple[str, ...] = ()  # keys of the earlier writers in its conversation; not stored with a draft
 
     @property
     def is_root(self) -> bool:

@@ -74,7 +74,7 @@ class Need:
 
     def with_same(self, other: Need) -> Need:
         """Returns one need for both, which are for the same approvers and the same next group: the later next group,
-        the earlier reminder, and whom either excludes."""
+        the earlier reminder, and the people that either excludes."""
         never = tuple(dict.fromkeys((*self.approvers.never, *other.approvers.never)))
         reminders = [each.remind_at for each in (self, other) if each.remind_at is not None]
         nexts = [each.then_at for each in (self, other) if each.then_at is not None]
@@ -121,7 +121,7 @@ class TaskApproval:
         return replace(self, given=(*(each for each in self.given if each.by != human), Given(human, what, at)))
 
     def without(self, humans: Collection[str]) -> TaskApproval:
-        """Returns the approval without those of people who lost the right to approve."""
+        """Returns the approval without the approvals of people who lost the right to approve."""
         return replace(self, given=tuple(each for each in self.given if each.by not in humans))
 
     def given_for(self, what: str) -> tuple[Given, ...]:
@@ -134,7 +134,7 @@ class TaskApproval:
         return are_met((each.approvers for each in self.needs), self.givers(what), groups)
 
     def counts(self, human: str, groups: Groups) -> bool:
-        """True if the human's approval counts for one of the rules at least, or if there is none."""
+        """True if the human's approval counts for at least one rule, or if there is none."""
         return not self.needs or any(each.approvers.counts(human, groups) for each in self.needs)
 
     def anew(self) -> TaskApproval:
@@ -148,12 +148,12 @@ class TaskApproval:
             raise errors.ApprovalCounted(task_id, self.needed)
 
     def must_name(self, task_id: str, by: Principal, groups: Groups) -> None:
-        """Raises ``NotAsked`` for a person whose approval no need asks for now."""
+        """Raises ``NotAsked`` if no need asks for the person's approval now."""
         if self.needs:
             must_let_decide((each.approvers for each in self.needs), by, groups, task_id)
 
     def widened(self, at: datetime) -> tuple[TaskApproval, str | None]:
-        """Returns the approval with the next group of the first rule whose time has come, and that group."""
+        """Returns the approval with the next group of the first rule that is due, and that group."""
         due = next(each for each in self.needs if each.then_at is not None and each.then_at <= at)
         needs = tuple(each.widened() if each is due else each for each in self.needs)
         return replace(self, needs=needs), due.then_group
@@ -175,8 +175,8 @@ def need_by(rule: ApprovalRule, authors: Iterable[str], at: datetime) -> Need:
 
 
 def joined(needs: Iterable[Need]) -> tuple[Need, ...]:
-    """Returns each need once, without the one that every handoff has. Needs for the same approvers and the same next
-    group are one."""
+    """Returns each need once, without ``ANYBODY``, the need of every handoff. Needs for the same approvers and the same
+    next group are one."""
     found: dict[tuple[Approvers, str | None], Need] = {}
     for need in needs:
         place = (replace(need.approvers, never=()), need.then_group)

@@ -30,8 +30,8 @@ class Approvers:
     never: tuple[str, ...] = ()
 
     def check(self, groups: Groups, *, shows_sizes: bool = True) -> None:
-        """Raises ``InvalidInput`` for a rule that nobody could meet as the groups are now. ``shows_sizes``: False for
-        an asker who may not learn how many members a group has."""
+        """Raises ``InvalidInput`` for a rule that can't be met as the groups are now. ``shows_sizes``: False for an
+        asker who may not learn how many members a group has."""
         if len(self.people) > MAX_PEOPLE:
             raise errors.InvalidInput("people", f"must name at most {MAX_PEOPLE}")
         if not 1 <= self.needed <= MAX_NEEDED:
@@ -78,13 +78,13 @@ class Approvers:
 
 
 def may_decide(all_of: Iterable[Approvers], by: Principal, groups: Groups) -> bool:
-    """True for a human whose decision counts for one of ``all_of`` at least."""
+    """True for a human if their decision counts for any of ``all_of``."""
     return any(each.may(by, groups) for each in all_of)
 
 
 def must_let_decide(all_of: Iterable[Approvers], by: Principal, groups: Groups, asked: str) -> None:
-    """Raises ``NotAsked`` unless the person's decision counts for one of ``all_of``. ``asked``: the id of what they
-    decide on."""
+    """Raises ``NotAsked`` unless the person's decision counts for any of ``all_of``. ``asked``: the id of the task or
+    question."""
     rules = tuple(all_of)
     if may_decide(rules, by, groups):
         return

@@ -78,9 +78,8 @@ class Decision:
 class Question:
     """``asked_by``: the principal's key; ``asker_made_by``: of the person who made its token, if known; ``fence``: of
     the claim that it was asked under. ``until``: it expires then. ``by_rule``: rules of the settings have set
-    ``approvers`` and ``further``, all of which have to be met. ``used_at``: when the action that was approved was
-    begun, once. ``asked_digest``: of all that the worker sent (``Asked``); None for a question of an earlier
-    release."""
+    ``approvers`` and ``further``, which all have to be met. ``used_at``: when the action that was approved was begun,
+    once. ``asked_digest``: of all that the worker sent (``Asked``); None for a question of an earlier release."""
 
     workspace: str
     id: str
@@ -138,7 +137,7 @@ class Question:
 
     @property
     def approving(self) -> tuple[tuple[str, datetime], ...]:
-        """The names of the people whose decisions its approval rests on, each with the time."""
+        """The names of the people who gave its approval, each with the time of their decision."""
         digest = self.approved_digest
         return tuple((each.by, each.at) for each in self.decisions if digest and each.digest == digest)
 

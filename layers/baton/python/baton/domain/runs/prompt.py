@@ -101,7 +101,7 @@ def ask_in(message: handoff_message.HandoffMessage) -> str:
     """Returns the request of a handoff without a user's message, as the agent gets it."""
     reason = message.target.reason
     request = str(message.summary or reason or message.escalation_reason or NOTHING_SAID)
-    # The words of a rollback are those of the agent that failed.
+    # The words of a rollback come from the agent that failed.
     lines = [_asked_line(request) if message.is_rollback else _request_line(request)]
     if reason and reason != request:
         lines.append(f"Why you: {one_line_json(reason)}")

@@ -105,7 +105,7 @@ class TrackerSettings:
 
     @property
     def ending_words(self) -> dict[str, State]:
-        """The folded words by which a person ends a task, each with its meaning."""
+        """The folded words for ending a task, each with its meaning."""
         words = map(folded, (*self.closed_statuses, *self.cancelled_statuses))
         return {word: state for word in words if (state := self.meaning(word))}
 

@@ -39,8 +39,8 @@ class Approved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The task that a new one comes from, as approval rules see it. ``doer``: the agent that does it. ``needs``: what
-    its rules asked for when it came, at ``made_at``. ``authors``: keys of those who count as its authors."""
+    """The task that a new one comes from, as approval rules see it. ``doer``: the agent that does it. ``needs``: its
+    needs by the rules when it came, at ``made_at``. ``authors``: the keys of its authors."""
 
     source: str
     doer: str | None
@@ -79,8 +79,8 @@ def origin_from(kept: Mapping[str, Any]) -> Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """What decides which rules a new task needs. ``sources``: the agents above it in its chain. ``origin``: None for
-    work that comes from no other task. ``authors``: keys of the principals that made it."""
+    """The facts that select the rules for a new task. ``sources``: the agents above it in its chain. ``origin``: None
+    for work that comes from no other task. ``authors``: keys of the principals that made it."""
 
     guards: Guards
     authors: tuple[str, ...]
@@ -89,8 +89,8 @@ class Handed:
 
 
 def as_came(new: Task, at: datetime, handed: Handed, service_version: int) -> Task:
-    """Returns the new task with what it needs by every rule that fits it, or fits the task that it comes from. Without
-    any, any human approves it."""
+    """Returns the new task with its needs by every rule that fits it, or fits the task that it comes from. Without any,
+    any human approves it."""
     needs = joined((*_needs(new, at, handed), *_inherited(at, handed)))
     return new.changed(approved_as=service_version, approval=TaskApproval(needs=needs) if needs else None)
 
@@ -107,7 +107,7 @@ def _needs(new: Task, at: datetime, handed: Handed) -> Iterable[Need]:
 
 
 def _inherited(at: datetime, handed: Handed) -> Iterable[Need]:
-    """Yields what the task that the new one comes from needed. The new one waits anew for a next group."""
+    """Yields the needs of the task that the new one comes from. The new one waits anew for a next group."""
     for inherited in () if handed.origin is None else handed.origin.needs_at(at):
         for author in handed.authors if inherited.approvers.never else ():
             inherited = inherited.also_never(author)
@@ -116,8 +116,8 @@ def _inherited(at: datetime, handed: Handed) -> Iterable[Need]:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Approvals that are enough. ``data``: of the event that approves the task. ``by``: those of humans, for rules at
-    the claim; none of a task that needs none, in a workspace without rules about handoffs."""
+    """Approvals that are enough. ``data``: of the event that approves the task. ``by``: the approvals of humans, for
+    rules at the claim; none of a task that needs none, in a workspace without rules about handoffs."""
 
     data: dict[str, Any]
     by: tuple[ReadyApproval, ...]
@@ -139,8 +139,8 @@ def counts_with_others(
 def counts_fully(
     recorder: EventRecorder, human: str, what: Approved, data: dict[str, Any], settings: Settings
 ) -> Counted | None:
-    """Returns the approvals with that of ``human``, a principal's key, if they are enough. Otherwise it records the
-    approval, if it counts at all, and returns None. ``data``: of the event."""
+    """Adds the approval of ``human``, a principal's key. Returns all approvals if they are enough. Otherwise it records
+    the approval, if it counts at all, and returns None. ``data``: of the event."""
     before, name = recorder.task.approval or TaskApproval(), human.removeprefix("human:")
     if not human.startswith("human:"):
         return None if before.needs else Counted(data, ())
@@ -164,8 +164,8 @@ def adds_approval(
     groups: Groups,
 ) -> None:
     """Counts a human's approval of ready work for the agents that rules hold back from it. Earlier approvals of
-    ``former`` people end. Raises ``NotAsked`` for a person whom none of these rules names, and ``ApprovalCounted`` for
-    one whose approval stands."""
+    ``former`` people end. Raises ``NotAsked`` if none of these rules names the person, and ``ApprovalCounted`` if their
+    approval stands."""
     task, by = recorder.task, recorder.by
     asked = [each for approvers in held.values() for each in approvers]
     must_let_decide(asked, by, groups, task.id)
@@ -203,8 +203,8 @@ def _waited(task: Task, need: Need) -> timedelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRules:
-    """What the rules ask for before an agent may claim the work, by the settings as they are at the claim. ``givers``:
-    the humans who have approved it for the agent as it is and still may, by name."""
+    """The requirements of the rules before an agent may claim the work, by the settings as they are at the claim.
+    ``givers``: the humans who have approved it for the agent as it is and still may, by name."""
 
     asked: tuple[Approvers, ...] = ()
     groups: Groups = field(default_factory=dict)

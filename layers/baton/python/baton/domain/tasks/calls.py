@@ -27,9 +27,9 @@ class WorkerCall:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The content of a task that a human had before their eyes. What is None isn't compared. ``agent_version``: of the
-    target, for who has looked at it since a service or a member changed it; ``agent_versions``: of those that rules
-    hold back from open work, by slug."""
+    """The content of a task that a human had before their eyes. A field of None isn't compared. ``agent_version``: of
+    the target, if the human has looked at it since a service or a member changed it. ``agent_versions``: of the agents
+    that rules hold back from open work, by slug."""
 
     revision: int | None = None
     digest: str | None = None

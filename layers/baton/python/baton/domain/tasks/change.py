@@ -77,7 +77,7 @@ class EventRecorder:
 
     def record(self, type_: EventType, data: dict[str, Any] | None = None, **changes: Any) -> None:
         if changes.get("state") is State.NEEDS:
-            changes["ok_by"] = ()  # people approve again what comes back to them
+            changes["ok_by"] = ()  # a task that comes back needs a new approval
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
         event = trail.record(previous, after, trail.EventCause(type_, self.by, self.at, data or {}))

@@ -31,7 +31,7 @@ class Approve(TaskCommand):
     agent: Agent | None
     settings: Settings
     held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # agents that rules hold back from it
-    former: frozenset[str] = frozenset()  # people whose earlier approvals end
+    former: frozenset[str] = frozenset()  # people with earlier approvals that end
     changed: tuple[Agent, ...] = ()  # guarded agents of open work that have changed since the approver could read them
 
 
@@ -96,7 +96,7 @@ class ClaimTask(TaskCommand):
     # Until the first verb under the claim; None for the lease itself. For a claimer that may not be there any more.
     first_lease_seconds: int | None = None
     resumes: int | None = None  # the fence of the same principal's claim that this one takes the place of
-    rules: ClaimRules | None = None  # what rules of the settings ask for now; None skips them
+    rules: ClaimRules | None = None  # the current requirements of the settings' rules; None skips them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a task's trail states about its questions, and whether a stored question agrees with it (docs/spec/questions.md
+"""The facts about questions in a task's trail, and the check of a stored question against them (docs/spec/questions.md
 §7). Pure."""
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _CLOSED_BY_THE_END = {Outcome.WITHDRAWN, Outcome.EXPIRED}
 class ToldQuestion(NamedTuple):
     """The trail's state of one question.
 
-    ``digest``: of the question's whole content; empty if only an earlier release wrote about it. Such a release wrote
-    what ``asked`` and ``decided`` are digests of: the kind, end and action that were asked for, and the last decision.
+    ``digest``: of the question's whole content; empty if only an earlier release wrote about it. ``asked`` and
+    ``decided`` are then digests of the facts that such a release wrote: the kind, end and action that were asked for,
+    and the last decision.
     """
 
     outcome: str = ""
@@ -72,7 +73,7 @@ def told_by(events: Iterable[Event]) -> Told:
 
 
 def agrees(told: ToldQuestion | None, question: Question, *, is_ended: bool) -> bool:
-    """True if the stored question is the one of the trail. ``is_ended``: the task has ended, which closes questions
+    """True if the stored question agrees with the trail. ``is_ended``: the task has ended, which closes questions
     without an event of their own."""
     if told is None or (told.used_at or None) != (question.used_at and times.rfc3339(question.used_at)):
         return False
@@ -85,7 +86,7 @@ def agrees(told: ToldQuestion | None, question: Question, *, is_ended: bool) -> 
 
 
 def uncovered(told: Told) -> tuple[str, ...]:
-    """Returns the ids of the questions whose whole content no digest covers: an earlier release wrote about them."""
+    """Returns the ids of the questions without a digest of their whole content: an earlier release wrote about them."""
     return tuple(name for name, each in told.items() if not each.digest)
 
 
@@ -105,8 +106,8 @@ def _decided(event: Event, decided: Any) -> str:
 
 
 def _decided_of(question: Question) -> str:
-    """Returns the digest of the last decision, or of the names whose standing answers approved the action when it was
-    asked for."""
+    """Returns the digest of the last decision, or of the names behind the standing answers that approved the action
+    when it was asked for."""
     last = question.decisions[-1] if question.decisions else None
     if last is None or (last.standing is not None and last.at == question.asked_at):
         return digest_of(sorted(each.by for each in question.decisions))

@@ -252,7 +252,7 @@ class Task:
     max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)  # so many claims may come to nothing
     # The target's ``service_version`` when the task came, then when it was approved.
     approved_as: int = optional(Form.NUMBER, 0)
-    approval: TaskApproval | None = optional(Form.APPROVAL, None)  # the approvals by rules; None: one of any human
+    approval: TaskApproval | None = optional(Form.APPROVAL, None)  # the approvals by rules; None: any human's
     # Approvals of the ready work that stand. Their name is short, as it is in HEAD.
     ok_by: tuple[ReadyApproval, ...] = optional(Form.READY_APPROVALS, ())
     ready_at: datetime | None = optional(Form.TIME, None)  # claimable from then on; None without an approval
@@ -279,7 +279,7 @@ class Task:
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """The keys of those who count as its authors, for rules that exclude them."""
+        """The keys of its authors, for rules that exclude them."""
         return (self.created_by, *self.co_authors)
 
     @property

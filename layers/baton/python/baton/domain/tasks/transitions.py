@@ -54,15 +54,15 @@ class Dispatch:
     mode: Mode = Mode.DISPATCH
     asked_directly: bool = True  # False if it follows from another action: a human's request then approves nothing
     standing: dict[str, Any] | None = None  # a human's standing approval for this route, in the event's shape
-    # What approval rules compare besides the task: the other agents, those above it in its chain, and where it is from.
+    # Approval rules also compare these facts: the other agents, the agents above the task in its chain, and its origin.
     roster: Roster = field(default_factory=Roster)
     sources: frozenset[str] = frozenset()
     origin: Origin | None = None
-    speakers: tuple[str, ...] = ()  # keys of those who wrote earlier in its conversation
+    speakers: tuple[str, ...] = ()  # keys of the earlier writers in its conversation
     authors: tuple[str, ...] = ()  # keys of a released request's authors; empty for the caller's own request
 
     def came(self, new: Task, by: Principal, at: datetime) -> Task:
-        """Returns the new task with its authors and what it needs by the rules."""
+        """Returns the new task with its authors and its needs by the rules."""
         new = new.changed(co_authors=self._co_authors(new, by))
         guards = Guards(self.roster, self.settings)
         handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
@@ -70,7 +70,7 @@ class Dispatch:
 
     def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
         """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,
-        the earlier speakers of its conversation, and those of the request."""
+        the earlier speakers of its conversation, and the authors of the request."""
         before = self.speakers if self.origin is None else self.origin.authors
         keys = (*before, *(self.authors or by.authors))
         return tuple(dict.fromkeys(each for each in keys if each.startswith("human:") and each != new.created_by))
@@ -137,7 +137,8 @@ def release_pause(releases: int) -> timedelta:
 
 
 def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
-    """Approves what waits for it. An approval of ready work counts for the agents that rules hold back from it."""
+    """Approves a task that waits for it. An approval of ready work counts for the agents that rules hold back from
+    it."""
     command.by.must_have(Deed.APPROVE)
     is_held = task.state is State.DELEGATED and bool(command.held)
     if not is_held:
@@ -304,7 +305,7 @@ def _must_be_met(task: Task, command: commands.ClaimTask) -> None:
 
 
 def _ruled(rules: ClaimRules | None) -> dict[str, Any]:
-    """Returns the approval fields of a claim's event: the people whose approvals met the rules."""
+    """Returns the approval fields of a claim's event: the people who met the rules with their approvals."""
     return {"approved_by": sorted(rules.givers)} if rules is not None and rules.asked else {}
 
 
@@ -563,9 +564,10 @@ def agent_as_seen(
     changed: tuple[Agent, ...],
     about: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Returns what the event says of the agents that were looked at: the target, or those that rules hold back from
-    open work. Who says what they read approves it for the agents as they were. ``about``: the refusal's fields for the
-    task. Raises ``AgentChanged`` if a service or a member has changed one, and they haven't seen how."""
+    """Returns the event's fields about the agents that the approver has seen: the target, or the agents that rules hold
+    back from open work. An approver who names the content that they read approves it for the agents as they were.
+    ``about``: the refusal's fields for the task. Raises ``AgentChanged`` if a service or a member has changed one, and
+    they haven't seen how."""
     if seen is None or agent is None:
         return {} if seen is None else _guarded_as_seen(seen, changed, about or {"task_id": task.id})
     came_as = task.approved_as if seen.digest is not None else agent.service_version

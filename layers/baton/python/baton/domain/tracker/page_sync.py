@@ -59,7 +59,7 @@ class PageSync:
     shown: int = 0  # the event's number up to which it does
     looks: int = 0  # reports that somebody changed the page
     looked: int = 0  # the reports among them that were handled
-    reports: frozenset[str] = frozenset()  # their authors and columns, without those that were handled
+    reports: frozenset[str] = frozenset()  # their authors and columns, without the handled ones
     our_id: str = ""  # the tracker's id of Baton's own connection, once a look has shown it
     page: PageRef | None = None
     page_status: str | None = None  # the page's status when it was last written or read

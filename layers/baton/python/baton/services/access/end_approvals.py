@@ -20,7 +20,8 @@ from baton.steps.access.second_administrator import must_still_administer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonState:
-    """``approvals_ended_at``: nothing counts that the person approved until then; None if nobody has ended it."""
+    """``approvals_ended_at``: the person's approvals until then don't count; None if no administrator has ended
+    them."""
 
     person: str
     right: Right | None
@@ -28,8 +29,8 @@ class PersonState:
 
 
 def end_approvals(deps: Deps, by: Principal, name: str, idempotency_key: IdempotencyKey | None = None) -> PersonState:
-    """Ends everything that the person has approved until now: one write, with its record. Their right stays, and what
-    they approve afterwards counts. Raises ``HumanNeeded``, ``RightNeeded``, ``TokenRefused``, ``UnknownPerson``, and
+    """Ends everything that the person has approved until now: one write, with its record. Their right stays, and their
+    later approvals count. Raises ``HumanNeeded``, ``RightNeeded``, ``TokenRefused``, ``UnknownPerson``, and
     ``LimitReached`` for too many people of the tracker."""
     by.must_have(Deed.END_APPROVALS)
 

@@ -50,8 +50,7 @@ def issue_token(
             that has had a token, or counts for an approval rule; or the revocation of a token of the caller waits. It
             waits for another administrator. The asker repeats the approved request with its ``change_id``.
         ChangeOver, NotAsked: ``change_id`` is no approval of this request.
-        ChangeOvertaken: its asker or approver has left since, or somebody has asked for a revocation of the asker's
-            token.
+        ChangeOvertaken: its asker or approver has left since, or a revocation of the asker's token was requested.
         SecretAlreadyShown: for a repeat with the same key.
     """
     by.must_have(Deed.ISSUE_AGENT_TOKEN if request.kind is PrincipalKind.AGENT else Deed.ISSUE_TOKEN)

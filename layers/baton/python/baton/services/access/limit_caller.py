@@ -70,7 +70,7 @@ def bell_must_have_room(deps: Deps, by: Principal, connection_id: str) -> None:
 
 
 def _counted_at_bell(deps: Deps, by: Principal, connection_id: str, now: datetime) -> BellUse:
-    """Returns no use if it can't be counted: that hinders nobody."""
+    """Returns no use if it can't be counted: that stops no caller."""
     try:
         return deps.store.uses.count_bell_use(by, minute_of(now), connection_id)
     except Exception as exc:  # noqa: BLE001 - any error of a store; this process has its own buckets

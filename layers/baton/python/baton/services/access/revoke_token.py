@@ -20,7 +20,7 @@ from baton.steps.retrying import retry_on_conflict
 def revoke_token(deps: Deps, by: Principal, token_id: str) -> Token:
     """Revokes the token from the next request on. Revoking twice changes nothing. A token may have leaked, so everybody
     revokes their own: the end of the last administrator raises an alert. A token revokes none of the same name with a
-    higher right: its holder may be somebody else.
+    higher right: its holder may be another person.
 
     Raises:
         Unknown.

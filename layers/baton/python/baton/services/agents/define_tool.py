@@ -36,8 +36,8 @@ def define_tool(
     seen: SeenVersions | None = None,
 ) -> tuple[Tool, bool]:
     """Returns the tool in its new version, and whether it is new. Fields left out keep their value; a new tool needs
-    ``target_agent``. The call approves the target as it is now, and so resumes a tool whose target was changed, unless
-    it only switches the tool off. Raises ``RightNeeded``, ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and
+    ``target_agent``. The call approves the target as it is now, and so resumes a tool with a changed target, unless it
+    only switches the tool off. Raises ``RightNeeded``, ``UnknownAgent``, ``TargetInactive``, ``LimitReached``, and
     ``VersionConflict`` if a version of ``seen`` isn't the present one, or the tool or its target changes meanwhile."""
     versions = replace(seen or SeenVersions())
 

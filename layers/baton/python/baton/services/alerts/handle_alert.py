@@ -15,7 +15,7 @@ from baton.ports.writes import Save, Write
 from baton.steps import idempotency
 from baton.steps.guardrails.apply_guardrails import apply_guardrails
 
-# The most people whom a refusal names.
+# The most people that a refusal names.
 MAX_NAMED = 10
 
 

@@ -56,7 +56,7 @@ def release_review(
     seen: SeenReview = UNREAD,
 ) -> tuple[Review, TaskDetails]:
     """Returns the review, and the task of its latest request. The task is exempt from breaker and cap, and counts in
-    them (invariant 6). The release is its approval. ``seen``: what the human has read.
+    them (invariant 6). The release is its approval. ``seen``: the versions that the human has read.
 
     Raises:
         ReviewClosed, Unknown:

@@ -137,7 +137,8 @@ def _not_cancelled_above(deps: Deps, task: Task) -> list[Require]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request for a retry. ``seen``: what a human has read of the first task and its agents."""
+    """A request for a retry. ``seen``: the content of the first task and the versions of its agents that a human has
+    read."""
 
     by: Principal
     seen: Seen

@@ -117,7 +117,7 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
         question = asked.used(digest, claim.agent, now)
         must_agree_with_trail(deps, task, asked)
         stood = _stood(deps, question)
-        # A standing answer may have approved in the moment in which it ended.
+        # A standing answer may have approved in the moment of its end.
         given = (*question.approving, *((each.by, each.since) for each in stood))
         if gone := former(deps, by.workspace, given, question.deed):
             raise errors.ReceiptRefused(question_id, f"the approval of {min(gone)} has ended: ask again")
@@ -134,7 +134,7 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
 
 
 def _all_approvers(deps: Deps, settings: Settings, task: Task, question: Question) -> tuple[Approvers, ...]:
-    """Returns the question's approvers, and those of the rules about the tool as they are now."""
+    """Returns the question's approvers, and the approvers of the rules about the tool as they are now."""
     tool = "" if question.action is None else question.action.tool
     rules = rules_about(deps, settings, task, question.agent, tool)
     authors = authors_for(task, question.asker_made_by)

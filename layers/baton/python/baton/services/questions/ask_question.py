@@ -33,8 +33,8 @@ from baton.steps.tasks.change_task import commit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a worker asks. ``people`` and ``group``: who may answer; without both anybody who is human. A rule of the
-    settings about the tool overrides ``people``, ``group`` and ``needed``, but not those of a ``needs_approval``."""
+    """A worker's question. ``people`` and ``group``: who may answer; without both any human. A rule of the settings
+    about the tool overrides ``people``, ``group`` and ``needed``, but not the values of a ``needs_approval``."""
 
     kind: QuestionKind
     text: str
@@ -49,7 +49,7 @@ class Asked:
     until: datetime | None = None  # at most 30 days ahead, a day by default
     call_id: str | None = None  # as in ``Action``
     tool_version: int | None = None
-    is_by_mark: bool = False  # the approvers are those of the tool's ``needs_approval``, and no choice of the asker
+    is_by_mark: bool = False  # the approvers come from the tool's ``needs_approval``, and are no choice of the asker
 
     @property
     def digest(self) -> str:
@@ -167,7 +167,7 @@ def _with_approvers(
 
 def _marked(deps: Deps, settings: Settings, question: Question) -> Question:
     """Returns the question with warnings about the names in its action. The tool's name is compared with the agent's
-    approved tools, the tools of the workspace, and those of its rules."""
+    approved tools, the tools of the workspace, and the tools of its rules."""
     if question.action is None:
         return question
     workspace, tool = question.workspace, question.action.tool

@@ -16,7 +16,7 @@ MAX_EARLIER = 20
 
 def find_question(deps: Deps, by: Principal, task_id: str, question_id: str) -> tuple[Question, list[Question]]:
     """Returns the question. For an action, a human also gets the last ``MAX_EARLIER`` approved questions of the same
-    agent and tool, those that were approved last first. Raises ``Unknown``."""
+    agent and tool, the last approved first. Raises ``Unknown``."""
     readable_task(deps, by, task_id)
     question = deps.store.questions.question(by.workspace, task_id, question_id)
     if question.action is None or not by.is_human:

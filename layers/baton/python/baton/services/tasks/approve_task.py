@@ -44,8 +44,8 @@ def approve_task_next(
 
 
 def _inputs(deps: Deps, by: Principal, task: Task) -> dict[str, Any]:
-    """Returns what both approvals are decided by. An approval of the person's own that doesn't count for an agent, as
-    the agent has changed since, gives way to their new one."""
+    """Returns the inputs for both kinds of approval. An approval of the person's own that doesn't count for an agent,
+    as the agent has changed since, gives way to their new one."""
     agent, settings = deps.store.agents.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
     held, former, changed = held_from(deps, task), _former(deps, task), () if agent else changed_for(deps, by, task)
     if any(by.id not in givers_for(deps, task, slug) for slug in held):

@@ -25,7 +25,7 @@ MOST_COMPARED = 500
 def list_held_back(deps: Deps, by: Principal, limit: int, cursor: str | None) -> Page:
     """Returns the details of open work first, then of the queues of guarded agents, in the order of their slugs; each
     by urgency. An empty page for a reader who may not read rules. ``cursor``: the agent after which the page begins.
-    Two reads, one more for each queue, and those of ``held_from`` for up to 500 tasks that rules may hold back."""
+    Two reads, one more for each queue, and the reads of ``held_from`` for up to 500 tasks that rules may hold back."""
     if not may_see_rules(by):  # even the cursor names guarded agents
         return Page((), None)
     workspace, now = by.workspace, deps.clock.now()

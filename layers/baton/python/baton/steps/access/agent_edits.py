@@ -53,7 +53,7 @@ class AgentEdit:
 
 
 def save_edit(deps: Deps, by: Principal, edit: AgentEdit) -> None:
-    """Saves the edit with its record, on the condition that the settings are those by which it was judged.
+    """Saves the edit with its record, on the condition that the settings haven't changed since it was judged.
 
     Raises:
         HumanNeeded, RightNeeded: it takes the agent out of an approval rule, or puts it under one.

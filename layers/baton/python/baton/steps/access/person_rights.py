@@ -1,4 +1,4 @@
-"""The present right of a person, on which their earlier approvals rest."""
+"""The present right of a person: their earlier approvals rest on it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def editor_of(deps: Deps, workspace: str, user_id: str) -> Principal:
 
 
 def still_may(deps: Deps, workspace: str, name: str, deed: Deed, since: datetime | None) -> bool:
-    """True if the human has the right for the deed now, and has had it since a decision of theirs; None if nobody knows
-    when they decided. False for an approval that an administrator has ended. At most three small reads."""
+    """True if the human has the right for the deed now, and has had it since their decision. ``since``: None for an
+    unknown time. False for an approval that an administrator has ended. At most three small reads."""
     person = deps.store.tokens.person(workspace, name)
     if is_tracker_human(name):
         return person.stands(since) and may(right_of_human(deps, workspace, name), deed)

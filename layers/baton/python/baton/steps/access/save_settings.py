@@ -14,8 +14,8 @@ from baton.ports.deps import Deps
 
 
 def save_settings(deps: Deps, by: Principal, before: Settings, after: Settings, recorded: Recorded) -> None:
-    """Saves ``after`` with its record, and the circuit of a tracker that it switches on. What a person of the tracker
-    approved before they get a higher right ends. Raises ``Conflict``."""
+    """Saves ``after`` with its record, and the circuit of a tracker that it switches on. The earlier approvals of a
+    person of the tracker end when they get a higher right. Raises ``Conflict``."""
     now = deps.clock.now()
     if raised := raised_in_tracker(before.tracker, after.tracker):
         people = recorded.people or deps.store.tokens.people(by.workspace).checked_again()

@@ -24,7 +24,7 @@ _MARKED = 4
 
 @dataclass(frozen=True, slots=True)
 class Loosening:
-    """``people``: as they were read. ``after``: in their next version, so that the commit requires those that were
+    """``people``: as they were read. ``after``: in their next version, so that the commit requires the version that was
     read."""
 
     change: WorkspaceChange
@@ -81,7 +81,7 @@ def resolved_request(deps: Deps, decided: WorkspaceChange) -> tuple[Alert, ...]:
 
 def _asker_stands(people: People, change: WorkspaceChange, now: datetime) -> bool:
     """True if the asker has been an administrator ever since. A revocation outlasts the end of its asker's approvals:
-    the person whom it is about could end them. It gives nobody anything, and another administrator approves it."""
+    the person that it is about could end them. It gives no right, and another administrator approves it."""
     asker = people.named(change.asker.id)
     if change.is_revocation:
         asker = replace(asker, ended_at=None)
@@ -90,7 +90,7 @@ def _asker_stands(people: People, change: WorkspaceChange, now: datetime) -> boo
 
 def _ask(deps: Deps, loosening: Loosening) -> WorkspaceChange:
     """Stores the change as a request to the other administrators, and returns it. A person who asks for the same again
-    gets their earlier request, if it can still be applied. The limit counts by asker, so that nobody delays the
+    gets their earlier request, if it can still be applied. The limit counts by asker, so that no asker delays the
     requests of others. Raises ``LimitReached``."""
     now, change = deps.clock.now(), loosening.change
     waiting = deps.store.changes.waiting(change.workspace)
@@ -103,7 +103,7 @@ def _ask(deps: Deps, loosening: Loosening) -> WorkspaceChange:
     if not change.is_revocation and sum(not each.is_revocation for each in own) >= MAX_WAITING:
         raise errors.LimitReached("pending changes of one administrator; withdraw one of yours", MAX_WAITING)
     asked = change.waiting(deps.ids.new("alert", now))
-    # Those of the same content first: only one of them is pending then.
+    # Requests of the same content first: only one of them is pending then.
     ended = [Save(each.expired()) for each in sorted(over, key=lambda each: each.digest != asked.digest)[:_MARKED]]
     answered = _answered(loosening, asked)
     alert = workspace_alert(CHANGE_ASKED, asked, str(asked.alert_id))
@@ -116,7 +116,7 @@ def _answered(loosening: Loosening, asked: WorkspaceChange) -> tuple[SaveRespons
 
 
 def _is_over(change: WorkspaceChange, asker: str, people: People, now: datetime) -> bool:
-    """True for a request that has expired, and for one of the asker's own that can't be applied any more."""
+    """True for a request that has expired, and for the asker's own request that can't be applied any more."""
     if change.state_at(now) is ChangeState.EXPIRED:
         return True
     return change.by == asker and not _asker_stands(people, change, now)

@@ -97,9 +97,9 @@ def take_task(
     known: TaskDetails | None = None,
 ) -> Claimed:
     """Claims a task by its id, or as a queue has shown it. A task whose lease is over is swept and claimed in one
-    commit. One that was approved before a service or a member changed the agent is swept to a human. If the sweep
-    leaves nothing to claim, it is committed alone, and the refusal of the claim is raised. ``known``: a task that
-    was just read for a claim; if it is another one, the wanted one is read."""
+    commit. A task that was approved before a service or a member changed the agent is swept to a human. If the sweep
+    leaves nothing to claim, it is committed alone, and the refusal of the claim is raised. ``known``: a task that was
+    just read for a claim; if it is another one, the wanted one is read."""
     found = _read(deps, claimer, wanted if isinstance(wanted, str) else wanted.task_id, known)
     try:
         if isinstance(wanted, ReadyTask):

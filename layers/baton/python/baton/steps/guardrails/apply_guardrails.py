@@ -21,7 +21,7 @@ def apply_guardrails(deps: Deps, workspace: str, payload: dict[str, Any]) -> dic
 
 
 def apply_guardrails_to_reason(deps: Deps, workspace: str, reason: Reason) -> Reason:
-    """Returns the reason of a decision that stops something, or a mask for one that the guardrails refuse. One read;
+    """Returns the reason of a decision that stops something, or a mask if the guardrails refuse the reason. One read;
     none without a reason."""
     return checked_reason(reason, deps.store.settings.of(workspace).guardrails) if reason else reason
 

@@ -30,7 +30,7 @@ def roster_for_rules(deps: Deps, workspace: str, settings: Settings) -> Roster:
 
 
 def rules_for_claim(deps: Deps, details: TaskDetails, agent: str) -> ClaimRules:
-    """Returns what the rules and the task ask for now before the agent may claim it. Reads like
+    """Returns the current requirements of the rules and the task before the agent may claim it. Reads like
     ``AgentStore.guards``."""
     task = details.task
     guards = deps.store.agents.guards(task.workspace)
@@ -42,14 +42,15 @@ def rules_for_claim(deps: Deps, details: TaskDetails, agent: str) -> ClaimRules:
 
 
 def standing(deps: Deps, workspace: str, given: Sequence[ReadyApproval]) -> tuple[ReadyApproval, ...]:
-    """Returns the approvals of ready work that stand: those of humans who have had the right to approve ever since.
-    Reads like ``TokenStore.person``."""
+    """Returns the approvals of ready work that stand: their humans have had the right to approve ever since. Reads like
+    ``TokenStore.person``."""
     gone = former(deps, workspace, ((each.by, each.at) for each in given), Deed.APPROVE)
     return tuple(each for each in given if each.by not in gone)
 
 
 def givers_for(deps: Deps, task: Task, agent: str) -> tuple[str, ...]:
-    """Returns the humans whose approvals of the ready task stand and count for the agent. Reads like ``standing``."""
+    """Returns the humans with approvals of the ready task that stand and count for the agent. Reads like
+    ``standing``."""
     offer = offer_of(task, frozenset(), standing(deps, task.workspace, task.ok_by))
     return deps.store.agents.guards(task.workspace).givers(offer, agent)
 
@@ -60,8 +61,8 @@ def groups_of(deps: Deps, task: Task) -> Groups:
 
 
 def held_from(deps: Deps, task: Task) -> Mapping[str, tuple[Approvers, ...]]:
-    """Returns the agents that would take a ready task and are held back from it, by rules or by what it needs since it
-    was made, each with the approvers that lack. None for a task that isn't ready. Reads like ``AgentStore.guards``, and
+    """Returns the agents that would take a ready task and are held back from it, by rules or by its needs since it was
+    made, each with the approvers that lack. None for a task that isn't ready. Reads like ``AgentStore.guards``, and
     like ``agents_above`` if a rule has a source."""
     if task.state not in READY or task.claim is not None:
         return {}
@@ -70,7 +71,7 @@ def held_from(deps: Deps, task: Task) -> Mapping[str, tuple[Approvers, ...]]:
 
 
 def changed_for(deps: Deps, by: Principal, task: Task, since: datetime | None = None) -> tuple[Agent, ...]:
-    """Returns the agents for which the human's approval of open work would count, and that a service or a member has
+    """Returns the agents that the human's approval of open work would count for, and that a service or a member has
     changed since: by default, since the work came, or since the human last approved it. None for work with a target.
     Reads like ``held_from``."""
     guards = deps.store.agents.guards(task.workspace)

@@ -15,7 +15,7 @@ from baton.steps.questions.chain import agents_above
 
 def rules_about(deps: Deps, settings: Settings, task: Task, agent: str, tool: str) -> tuple[ApprovalRule, ...]:
     """Returns every rule that fits an action of ``agent`` with ``tool``. Reads the roster if there are rules about
-    tools, and the task's chain if one of them has a source."""
+    tools, and the task's chain if any has a source."""
     rules = [rule for rule in settings.approval_rules if rule.tool is not None]
     if not rules:
         return ()
@@ -30,7 +30,7 @@ def rules_about(deps: Deps, settings: Settings, task: Task, agent: str, tool: st
 
 
 def authors_for(task: Task, asker_made_by: str | None) -> tuple[str, ...]:
-    """Returns the keys of those who are excluded with the author: also the person who made the asker's token."""
+    """Returns the keys of the people to exclude with the author: also the person who made the asker's token."""
     return (*task.authors, asker_made_by) if asker_made_by else task.authors
 
 

@@ -26,8 +26,8 @@ MAX_NAME = 100
 def end_task(
     deps: Deps, task: Task, news: page_changes.ClosedPage, seen: page_changes.PageSnapshot, editor: page_changes.Editor
 ) -> None:
-    """Ends the task in the name of the person who closed the page. The first end stands. A person whose right is too
-    low ends nothing: a note says so."""
+    """Ends the task in the name of the person who closed the page. The first end stands. A person with too low a right
+    ends nothing: a note states it."""
     by = editor_of(deps, task.workspace, editor.id)
     name = one_line(plain(editor.name)).strip()[:MAX_NAME]
     reason = f"set to {seen.status!r} in {deps.trackers.name}" + (f" by {name}" if name else "")
@@ -43,7 +43,7 @@ def end_task(
 
 
 def flag_closed_unknown(deps: Deps, task: Task, news: page_changes.ClosedPage | page_changes.PageChange) -> None:
-    """A closing by a bot, or by nobody knows whom, frees the direction, but doesn't end the task
+    """A closing by a bot, or by an unknown editor, frees the direction, but doesn't end the task
     (docs/spec/lifecycle.md §1)."""
     if not isinstance(news, page_changes.ClosedPage) or Flag.CLOSED_BY_BOT in task.flags:
         return

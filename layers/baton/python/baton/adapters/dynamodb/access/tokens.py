@@ -95,8 +95,8 @@ class Tokens:
         return any(each.is_of_a_person and each.subject == name for each in listed)
 
     def _made_since(self, workspace: str, newest_id: str) -> Iterator[Token]:
-        """Yields the listed tokens, oldest first, from an hour before the newest of the people's. Whoever wrote the
-        people had read those that are older."""
+        """Yields the listed tokens, oldest first, from an hour before the newest of the people's. The writer of the
+        people had read all older tokens."""
         at = made_at(newest_id)
         first = {} if at is None else {"first": beginning_at("t", at - _RELEASES_OVERLAP).removeprefix("t_")}
         return map(items.token_from, self._table.query_all(keys.tokens(workspace), **first))

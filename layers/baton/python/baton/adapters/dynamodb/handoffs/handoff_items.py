@@ -51,7 +51,7 @@ def held_from(mark: Item) -> HeldClaim:
 
 
 def ready_from(place: ReadyTask, entry: Item) -> ReadyTask:
-    """Reads ready work as its queue shows it. ``place``: what its key there tells."""
+    """Reads ready work as its queue shows it. ``place``: the values in its key there."""
     approved_by = ready_approvals(entry["accepts"]) if "accepts" in entry else ()
     return replace(
         place, requires=tuple(entry.get("requires", ())), source=entry["source_agent"], approved_by=approved_by

@@ -71,7 +71,7 @@ def _decided(decision: Decision) -> dict[str, Any]:
 
 def _approvers(found: dict[str, Any]) -> Approvers:
     lists = {name: tuple(found[name]) for name in ("people", "never")}
-    # Only handoffs have a next group. The digest of a question covers none, so a stored one lets nobody in.
+    # Only handoffs have a next group. The digest of a question covers none, so a stored one is ignored.
     return Approvers(**{**found, **lists, "wider": None})
 
 

@@ -17,7 +17,7 @@ from baton.ports.paging import Page
 MOST = 1_000
 # Approvals among which the tools that look alike are sought.
 MOST_ALIKE = 50
-# Agents' tools whose earlier approvals one page passes over.
+# Agents' tools with earlier approvals that one page passes over.
 MOST_JUMPS = 20
 
 
@@ -71,7 +71,7 @@ class Questions:
         return self._table.query(keys.last_approvals(workspace), limit, newest_first=True, first=first, last=last)
 
     def approved_since(self, workspace: str, first_id: str, limit: int, cursor: str | None) -> Page:
-        """The partition is in the order of agents and tools, then of questions: what is earlier is jumped over."""
+        """The partition is in the order of agents and tools, then of questions: earlier questions are jumped over."""
         wanted: list[keys.Key] = []
         for _ in range(MOST_JUMPS):
             size = limit - len(wanted)
