@@ -20,7 +20,11 @@ YES = Param("yes", "Release the latest request, whatever was looked at.", "yes")
 def _names_what_was_read(body: dict[str, Any]) -> None:
     """Raises ``Misused`` for the release of an unread request."""
     if not body.pop("yes", False) and "version" not in body:
-        raise Misused("nobody has looked at it", "--version says which request you have seen", "baton reviews show ID")
+        raise Misused(
+            "nobody has looked at it",
+            "--version says which request you have seen, --yes takes the latest",
+            "baton reviews show ID",
+        )
 
 
 CALLS = (
