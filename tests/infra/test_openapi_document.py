@@ -35,3 +35,9 @@ def test_no_default_is_null_where_null_is_refused() -> None:
 
 def test_it_says_where_a_deployment_is() -> None:
     assert [each["url"] for each in DOCUMENT["servers"]] == ["https://{host}"]
+
+
+def test_each_map_with_a_pattern_for_its_names_excludes_all_other_names() -> None:
+    maps = [each for each in schemas(DOCUMENT) if "patternProperties" in each]
+    assert maps
+    assert [each for each in maps if each.get("additionalProperties") is not False] == []

@@ -30,7 +30,11 @@ def _few_characters(query: dict[str, str]) -> dict[str, str]:
 
 FilterName = Annotated[str, StringConstraints(pattern="^[a-z_]{1,30}$")]
 FilterValue = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Filters = Annotated[dict[FilterName, FilterValue], Field(max_length=MAX_FILTERS), AfterValidator(_few_characters)]
+Filters = Annotated[
+    dict[FilterName, FilterValue],
+    Field(max_length=MAX_FILTERS, json_schema_extra={"additionalProperties": False}),
+    AfterValidator(_few_characters),
+]
 
 
 class ViewRequest(models.Changes):
