@@ -11,7 +11,9 @@ from unittest import mock
 from langchain.agents import create_agent
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 
+from baton_client import Misused
 from baton_langgraph import (
     colleague,
     memory,
@@ -20,6 +22,7 @@ from baton_langgraph import (
 )
 from frameworks import scene
 from frameworks.scenes.langgraph_parts import (
+    Own,
     Scripted,
     agent_of,
     asks,
@@ -48,6 +51,7 @@ def colleague_of_a_program() -> None:
     assert '{"verdict": "good"}' in found["state"]["messages"][-1].text, found
     impatient()
     durable()
+    outcome_of_another_handoff_is_refused()
 
 
 def impatient() -> None:
@@ -81,6 +85,29 @@ def durable() -> None:
         last = resume_when_done(graph(), config, baton)["messages"][-1].text
     assert last == f"hand_off_to_reviewer: {said('signed')}", last
     assert handoffs("Durable") == 1
+
+
+def outcome_of_another_handoff_is_refused() -> None:
+    """A node that hands off in another order when it is run again. The models' ids are the same in each reply."""
+    reasons, heard = ["Pay ada", "Pay mallory"], []
+    config: RunnableConfig = {"configurable": {"thread_id": "t2"}}
+    with scene.agent("scout") as baton:
+        tool = colleague(baton, "reviewer", "Pays")
+
+        def node(_state: Own) -> Own:
+            heard.append(tool.invoke(asks((tool.name, {"reason": reasons.pop(0)})).tool_calls[0]).text)
+            return {"verdict": heard[-1]}
+
+        graph: Any = StateGraph(Own)
+        graph = graph.add_node("pays", node).add_edge(START, "pays").compile(checkpointer=InMemorySaver())
+        graph.invoke(GO, config)
+        done_by("reviewer", "ada is paid")
+        try:
+            resume_when_done(graph, config, baton)
+        except Misused:
+            assert heard == []
+        else:
+            raise AssertionError(f"the outcome was given to another handoff: {heard}")
 
 
 def remembers() -> None:

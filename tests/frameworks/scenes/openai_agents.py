@@ -13,7 +13,7 @@ from agents.testing import assistant_message as says
 from agents.testing import function_call as calls
 from pydantic import BaseModel
 
-from baton_client import AsyncRun
+from baton_client import AsyncRun, operations
 from baton_openai_agents import ask_people, colleague
 from frameworks import scene
 from frameworks.scenes.openai_agents_deaths import (
@@ -71,18 +71,21 @@ async def claimed_task() -> None:
         return read
 
     verdict = says(Verdict(branch="main", good=True).model_dump_json())
-    reports = [says(json.dumps({"response": said})) for said in (["searched 3 files"], ["searched 3 files", "42 pass"])]
+    first, second = ({"criterion": each, "evidence": f"shows that {each}"} for each in criteria)
+    reports = [says(json.dumps({"response": said})) for said in ([second], [second, first])]  # in another order
     model = ScriptedModel([[calls("read", {}, call_id="c1")], [verdict], *[[each] for each in reports]])
     await claimed(of(model, read, output_type=Verdict))
     assert seen == ["main"], "variables are the run's context"
-    first = model.first_call
-    assert first is not None
-    prompt = json.dumps(first.input)
+    prompt = json.dumps(model.calls[0].input)
     assert all(each in prompt for each in ("Review the login", "main", *criteria)), prompt
     model.assert_complete()
     task = task_of(task_id)
     assert task["state"] == "done", task
     assert task["output"] == {"branch": "main", "good": True}, task["output"]
+    with scene.human() as person:
+        completion: Any = person.send(operations.get_handoff(task["handoff_id"]))["completion"]
+    reported = completion["verification"]["acceptance_criteria_met"]
+    assert [each["criterion"] in each["evidence"] for each in reported] == [True, True], reported
 
 
 async def streaming() -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from agents import Agent, Runner
+from agents import Agent, Runner, function_tool
 from agents.testing import ScriptedModel
 from agents.testing import assistant_message as says
 from agents.testing import function_call as calls
 
-from baton_client import operations
-from baton_openai_agents import ask_people, colleague
+from baton_client import AsyncRun, operations
+from baton_openai_agents import ask_people, colleague, gated
 from frameworks import scene
 from frameworks.scenes.openai_agents_parts import (
     ASK,
@@ -85,6 +86,36 @@ async def question() -> None:
         model = ScriptedModel([[says("thanks")]])
         await claimed(of(model, ask_people))
         assert answer in outputs(model.last_call)["c1"]
+    await outcome_belongs_to_the_call_of_one_agent()
+
+
+async def outcome_belongs_to_the_call_of_one_agent() -> None:
+    """An agent that is a tool of another agent uses the id of that agent's approved call, for a call of its own."""
+    effects, task_id = Effects(), begun()
+
+    @function_tool(needs_approval=lambda _context, arguments, _call_id: arguments["version"] != "0.1")
+    def ship(version: str) -> str:
+        """Ships a version."""
+        effects.done.append(version)
+        return f"shipped {version}"
+
+    def made(outer: ScriptedModel, inner: ScriptedModel) -> Any:
+        def make(run: AsyncRun) -> Agent[Any]:
+            helper = Agent(name="helper", model=inner, tools=[gated(run, ship), ask_people(run)])
+            tools: list[Any] = [gated(run, ship), helper.as_tool("helper", "Helps")]
+            return Agent(name="reviewer", model=outer, tools=tools)
+
+        return make
+
+    both = [calls("ship", {"version": "1.2"}, call_id="c1"), calls("helper", {"input": "go"}, call_id="c2")]
+    ask = calls("ask_people", {"text": "Well?", "options": []}, call_id="c3")
+    await claimed(made(ScriptedModel([both]), ScriptedModel([[ask]])))
+    scene.decide(task_id, {"Well?": "yes", "ship": True})
+    model = ScriptedModel([[says("done")]])
+    inner = ScriptedModel([[calls("ship", {"version": "0.1"}, call_id="c1")], [says("helped")]])
+    await claimed(made(model, inner))
+    assert sorted(effects.done) == ["0.1", "1.2"], (effects.done, outputs(inner.last_call), outputs(model.last_call))
+    assert task_of(task_id)["state"] == "done"
 
 
 async def several_at_once() -> None:

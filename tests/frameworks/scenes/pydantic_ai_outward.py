@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 
 from pydantic_ai import Agent
 
 from baton_pydantic_ai import colleague, memory, run_claimed
 from frameworks import scene
-from frameworks.scenes.pydantic_ai_parts import block, last, scripted, works
+from frameworks.scenes.pydantic_ai_parts import block, last, returned, scripted, works
 
 
 def colleague_() -> None:
@@ -28,6 +29,24 @@ def colleague_() -> None:
     said = asyncio.run(released())
     worker.join()
     assert "good" in said, f"the model hasn't got the outcome: {said}"
+    each_handoff_has_its_own_outcome()
+
+
+def each_handoff_has_its_own_outcome() -> None:
+    """A model hands the same off twice, with one call id. What it does again in a process after a death isn't new."""
+    turns = [[("hand_off_to_reviewer", {"reason": "Review the newest"})] for _ in range(2)]
+
+    async def again() -> list[str]:
+        async with scene.async_agent("scout") as baton:
+            agent = Agent(
+                scripted(*turns, lambda messages: "\n".join(map(str, returned(messages)))),
+                tools=[colleague(baton, "reviewer", "Reviews.", patience=0)],
+            )
+            return [(await agent.run("Have it reviewed", conversation_id="c1")).output for _ in range(2)]
+
+    first, after_death = (re.findall(r"task_\w+", each) for each in asyncio.run(again()))
+    assert first == after_death
+    assert len(set(first)) == 2, first
 
 
 def memory_() -> None:

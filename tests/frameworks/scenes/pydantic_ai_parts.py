@@ -36,7 +36,9 @@ def scripted(*turns: Said, turned: list[int] | None = None) -> FunctionModel:
         said = said(messages) if callable(said) else said
         if isinstance(said, str):
             return ModelResponse(parts=[TextPart(said)])
-        return ModelResponse(parts=[ToolCallPart(tool, arguments) for tool, arguments in said])
+        ids = (f"call_{place}" for place in range(len(said)))  # those of each other reply, too
+        parts = [ToolCallPart(tool, args, tool_call_id=at) for at, (tool, args) in zip(ids, said, strict=True)]
+        return ModelResponse(parts=parts)
 
     return FunctionModel(answer)
 

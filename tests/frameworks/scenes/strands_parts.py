@@ -60,7 +60,7 @@ class Scripted(Model):
             yield {"contentBlockDelta": {"delta": {"text": turn}}}
             yield {"contentBlockStop": {}}
         for place, (name, arguments) in enumerate(calls):
-            use = {"name": name, "toolUseId": f"call.{number}:{place}"}  # not of the characters that Baton takes
+            use = {"name": name, "toolUseId": f"call.{place}"}  # as in each other reply, and none that Baton takes
             yield {"contentBlockStart": {"start": {"toolUse": use}}}
             yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(arguments)}}}}
             yield {"contentBlockStop": {}}

@@ -22,14 +22,18 @@ Result = ToolMessage | Command[Any]
 def paused(call: Call) -> Outcome:
     """Interrupts the graph until the call has an outcome. The node is run again then, up to here: do nothing before.
     Raises ``ToolException`` if what came of it isn't good, and ``Misused`` for another call's outcome."""
-    asked = asdict(call)
-    found = interrupt({CALL: asked})
-    if digest_of(found[CALL]) != digest_of(asked):  # LangGraph tells the interrupts of one node apart by their order
-        raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
+    found = interrupt({CALL: asdict(call)})
+    must_be_for(call, found[CALL])
     outcome = Outcome(**found[OUTCOME])
     if not outcome.is_good:
         raise ToolException(outcome.said)
     return outcome
+
+
+def must_be_for(call: Call, resumed: Any) -> None:
+    """Raises ``Misused`` if the graph was resumed for another call than this one."""
+    if digest_of(resumed) != digest_of(asdict(call)):  # LangGraph tells the interrupts of one node apart by their order
+        raise Misused("this is another call's outcome", "one node runs several tool calls", "route by each_call")
 
 
 def each_call(state: Mapping[str, Any]) -> list[Send] | str:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import wraps
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from langgraph.types import Command, interrupt
 from baton_client import Baton, Call, ClaimLost, Refused, Run
 from baton_client.briefing import told
 from baton_client.texts import as_data, visible
-from baton_langgraph.pauses import paused
+from baton_langgraph.pauses import must_be_for, paused
 from baton_langgraph.runs import fields_of
 
 Id = Annotated[str, InjectedToolCallId]
@@ -26,7 +27,7 @@ Options = Annotated[list[str] | None, "2 to 20 answers to choose from; none: an 
 Summary = Annotated[str, "One sentence of at most 200 characters."]
 Detail = Annotated[str, "More, at most 4,000 characters. Of a decision: why."]
 Kind = Literal["finding", "decision", "warning"]
-TASK = "baton_task"
+TASK, ASKED = "baton_task", "baton_asked"
 
 
 def colleague(at: Baton | Run, to: str, description: str, *, patience: float = 60.0) -> StructuredTool:
@@ -36,17 +37,20 @@ def colleague(at: Baton | Run, to: str, description: str, *, patience: float = 6
 
     def hand_off(reason: Reason, tool_call_id: Id, variables: Data = None, criteria: Criteria = None) -> str:
         more: dict[str, Any] = {"variables": variables, "criteria": criteria or []}
+        call = Call.hand_off(tool_call_id, to, reason, **more)
         if isinstance(at, Run):
-            return as_data("what it said", paused(Call.hand_off(tool_call_id, to, reason, **more)).value)
+            return as_data("what it said", paused(call).value)
         more["key"] = _key(tool_call_id)
         if get_config().get("configurable", {}).get("__pregel_checkpointer") is None:
             return told(at.wait(at.hand_off(to, reason, **more), seconds=patience))
         try:
-            return told(at.wait(str(interrupt(None)), seconds=0))
+            found = interrupt(None)
         except GraphInterrupt as pause:
             # Only now: on resume the node is run again, maybe after weeks, and a key is remembered for days.
-            pause.args[0][0].value = {TASK: at.hand_off(to, reason, **more).id}
+            pause.args[0][0].value = {TASK: at.hand_off(to, reason, **more).id, ASKED: asdict(call)}
             raise
+        must_be_for(call, found[ASKED])
+        return told(at.wait(found[TASK], seconds=0))
 
     text = f"{description}. {to} does the work, and knows only what is given here. Returns what came of it, as data,"
     return _made(f"hand_off_to_{to}", f"{text} or why it isn't done.", hand_off)
@@ -91,8 +95,8 @@ def resume_when_done(graph: Any, config: RunnableConfig, baton: Baton, *, second
     checkpointer, but in one at a time. ``seconds``: the longest wait for one; then the state as it is."""
     while True:
         now = graph.get_state(config)
-        waits = {each.id: str(task) for each in now.interrupts if (task := fields_of(each.value).get(TASK))}
-        if not waits or not all(baton.wait(task, seconds=seconds).has_ended for task in waits.values()):
+        waits = {each.id: each.value for each in now.interrupts if TASK in fields_of(each.value)}
+        if not waits or not all(baton.wait(each[TASK], seconds=seconds).has_ended for each in waits.values()):
             return now.values
         graph.invoke(Command(resume=waits), config)
 

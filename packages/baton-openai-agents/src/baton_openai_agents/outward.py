@@ -75,7 +75,7 @@ def colleague(
         words = f"{description}. Hands work to the colleague {agent}, and returns what came of it. It sees nothing but "
         words += "the reason, at most 2,000 characters, and reports on the criteria. An error says why it isn't done."
         name = f"hand_off_to_{agent.replace('-', '_')}"
-        return waiting(at, name, words, Brief, partial(Call.hand_off, to=agent, **more))
+        return waiting(name, words, Brief, partial(Call.hand_off, to=agent, **more))
     model = _Remote(at, agent, patience, more)
     called: Callable[[Any, Any], str] = lambda context, _agent: getattr(context, "tool_call_id", "")  # noqa: E731
     return Agent(name=agent, handoff_description=description, instructions=called, model=model)

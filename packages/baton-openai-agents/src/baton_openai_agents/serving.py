@@ -14,19 +14,25 @@ from agents import Agent, ModelSettings, RunConfig, RunHooks, Runner, RunResultS
 from agents.exceptions import AgentsException, MaxTurnsExceeded, ModelBehaviorError, ModelTimeoutError, UserError
 from agents.items import ToolApprovalItem, TResponseInputItem
 from agents.run import CallModelData, ModelInputData
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from baton_client import AsyncBaton, AsyncRun, AsyncWork, Call, Misused, Outcome
-from baton_client.briefing import criteria_of, prompt_of
+from baton_client.briefing import criteria_of, criterion_meant, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
 from baton_client.runs import NOT_THIS_CALL
 from baton_client.texts import as_data, one_line
-from baton_openai_agents.tools import Pausing, arguments_of, call_of, name_of, pausing
+from baton_openai_agents.tools import Pausing, arguments_of, call_of, content_of, name_of, pausing
 
 logger = logging.getLogger(__name__)
 Make = Callable[[AsyncRun], Agent[Any] | Awaitable[Agent[Any]]]
 OnEvent = Callable[[StreamEvent], object] | None
 Given = str | list[TResponseInputItem] | RunState[Any]
+
+
+class Evidence(BaseModel):
+    criterion: str
+    evidence: str
 
 
 async def serve(
@@ -152,10 +158,14 @@ class _Doing(RunHooks[Any]):
     async def _decide(self, state: RunState[Any], outcomes: Mapping[str, Outcome]) -> None:
         for item in state.get_interruptions():
             self.asked.add(item.call_id or "")
-            if (outcome := outcomes.get(item.call_id or "")) is None:
+            try:
+                outcome = outcomes[call_of(item).call_id]
+            except ValueError:
                 continue  # its arguments were wrong: it is rejected already
             why = "" if outcome.is_good else f"Not done: {outcome.said}"
-            if not why and not pausing(item):  # another tool that needs approval: it begins here
+            if not why and (tool := pausing(item)):
+                tool.outcomes[content_of(outcome.call_id, arguments_of(item))] = outcome
+            elif not why:  # another tool that needs approval: it begins here
                 why = await self._begun(item, outcome)
             if why:
                 state.reject(item, rejection_message=why)
@@ -179,12 +189,13 @@ class _Doing(RunHooks[Any]):
             await work.complete(output)
             return
         shown = json.dumps([one_line(each) for each in wanted])
-        asked = f"Give the evidence for each, in this order; an empty text where it doesn't hold:\n{shown}"
+        asked = f"Give the evidence for each, by its exact text; an empty text where it doesn't hold:\n{shown}"
         nothing: dict[str, Any] = {name: [] for name in ("tools", "handoffs", "mcp_servers", "output_guardrails")}
-        agent = result.last_agent.clone(output_type=list[str], model_settings=ModelSettings(), **nothing)
+        agent = result.last_agent.clone(output_type=list[Evidence], model_settings=ModelSettings(), **nothing)
         for is_last in (False, True):
             report = await self._turn(agent, [*result.to_input_list(), {"role": "user", "content": asked}])
-            met = {each: evidence or False for each, evidence in zip(wanted, report.final_output, strict=False)}
+            said = {criterion_meant(work, each.criterion): each.evidence or False for each in report.final_output}
+            met = {criterion: evidence for criterion, evidence in said.items() if criterion is not None}
             try:
                 await work.complete(output, met=met)
             except CriteriaUnreported as refused:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from functools import partial
@@ -14,7 +15,8 @@ from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
 from pydantic import BaseModel
 
-from baton_client import AsyncRun, Call
+from baton_client import AsyncRun, Call, Outcome
+from baton_client.canonical import digest_of
 from baton_client.texts import as_data
 
 MOST_CHARACTERS = 20_000
@@ -31,9 +33,16 @@ class Asked(BaseModel):
 
 @dataclass(kw_only=True)
 class Pausing(FunctionTool):
-    """``asks``: what a call waits for, by its id and arguments. Raises ``ValueError``, with words for the model."""
+    """``asks``: what a call waits for, by its id and arguments. Raises ``ValueError``, with words for the model.
+    ``outcomes``: of this tool's calls, by ``content_of``. A call takes its outcome once."""
 
     asks: Callable[[str, str], Call]
+    outcomes: dict[str, Outcome]
+
+
+def content_of(call_id: str, arguments: Mapping[str, Any]) -> str:
+    """Returns a call's digest. An id is not enough: another agent of the run may use it, too."""
+    return digest_of([call_id, arguments])
 
 
 def pausing(item: ToolApprovalItem) -> Pausing | None:
@@ -74,24 +83,27 @@ def arguments_of(item: ToolApprovalItem) -> dict[str, Any]:
     return found
 
 
-def ask_people(run: AsyncRun, **more: Any) -> FunctionTool:
+def ask_people(run: AsyncRun, **more: Any) -> FunctionTool:  # noqa: ARG001 - only a claimed task can ask
     """A tool by which the model asks people. ``more``: ``people``, ``group``, ``needed``, ``until``."""
     words = "Asks people, and returns their answer: one of the options, 2 to 20, or their own words if there are none. "
     words += "It may take hours. An error says why there is no answer: decide without one, or say that you can't."
-    return waiting(run, "ask_people", words, Asked, partial(Call.ask, **more))
+    return waiting("ask_people", words, Asked, partial(Call.ask, **more))
 
 
 def gated(run: AsyncRun, tool: FunctionTool | Callable[..., Any], why: str = "", **more: Any) -> FunctionTool:
     """The tool, each call of which people approve: it is done with the arguments that they approved, at most once. If
     its ``needs_approval`` is a function, that says which calls. ``more``: ``people``, ``group``, ``needed`` …"""
     inner = tool if isinstance(tool, FunctionTool) else function_tool(tool)
-    body, needs = inner.on_invoke_tool, inner.needs_approval
+    body, needs, outcomes = inner.on_invoke_tool, inner.needs_approval, dict[str, Outcome]()
 
     async def invoke(context: ToolContext[Any], arguments: str) -> Any:
-        outcome = run.outcomes.get(context.tool_call_id)
+        asked = parsed(arguments)
+        outcome = outcomes.pop(content_of(context.tool_call_id, asked), None)
         if outcome is None and callable(needs):
-            return await body(context, arguments)
-        receipt = await run.begin(outcome, inner.name, parsed(arguments))
+            is_needed: Any = needs(context, asked, context.tool_call_id)
+            if not (await is_needed if inspect.isawaitable(is_needed) else is_needed):
+                return await body(context, arguments)
+        receipt = await run.begin(outcome, inner.name, asked)
         if receipt.refusal:
             return receipt.refusal
         token = _key.set(receipt.question_id)
@@ -102,7 +114,7 @@ def gated(run: AsyncRun, tool: FunctionTool | Callable[..., Any], why: str = "",
             _key.reset(token)
 
     given = {each.name: getattr(inner, each.name) for each in fields(FunctionTool)}
-    given |= {"on_invoke_tool": invoke, "needs_approval": needs if callable(needs) else True}
+    given |= {"on_invoke_tool": invoke, "needs_approval": needs if callable(needs) else True, "outcomes": outcomes}
     return Pausing(**given, asks=lambda at, arguments: Call.approve(at, inner.name, parsed(arguments), why, **more))
 
 
@@ -133,14 +145,15 @@ def _present(value: Any) -> Any:
     return [_present(each) for each in value] if isinstance(value, list) else value
 
 
-def waiting(run: AsyncRun, name: str, words: str, takes: type[BaseModel], call: Callable[..., Call]) -> FunctionTool:
+def waiting(name: str, words: str, takes: type[BaseModel], call: Callable[..., Call]) -> FunctionTool:
     """Returns a tool whose call waits for others, and tells the model what came of it."""
+    outcomes: dict[str, Outcome] = {}
 
-    async def invoke(context: ToolContext[Any], _arguments: str) -> str:
-        outcome = run.outcomes[context.tool_call_id]
-        return as_data(outcome.said, outcome.value)
+    async def invoke(context: ToolContext[Any], arguments: str) -> str:
+        outcome = outcomes.pop(content_of(context.tool_call_id, parsed(arguments)), None)
+        return as_data(outcome.said, outcome.value) if outcome else "Not done: nobody was asked."
 
     def asks(call_id: str, arguments: str) -> Call:
         return call(call_id, **takes.model_validate_json(arguments).model_dump())
 
-    return Pausing(name, words, takes.model_json_schema(), invoke, needs_approval=True, asks=asks)
+    return Pausing(name, words, takes.model_json_schema(), invoke, needs_approval=True, asks=asks, outcomes=outcomes)

@@ -34,7 +34,8 @@ def colleague(at: AsyncBaton | AsyncRun, to: str, about: str, *, patience: float
         if isinstance(at, AsyncRun):
             call_id = str(ctx.tool_call_id)
             raise CallDeferred({"call": Call.hand_off(call_id, to, reason, variables=variables, criteria=criteria)})
-        key = sha256(f"{ctx.conversation_id}\n{ctx.tool_call_id}\n{to}".encode()).hexdigest()
+        place = f"{ctx.conversation_id}\n{len(ctx.messages)}\n{ctx.tool_call_id}\n{to}"  # models use their ids again
+        key = sha256(place.encode()).hexdigest()
         with told():
             task = await at.hand_off(to, reason, variables=variables, criteria=criteria, key=key)
             return _outcome(await at.wait(task, seconds=patience))
