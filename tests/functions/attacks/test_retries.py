@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from baton.domain.access.rights import Right
 from support.gateway import Gateway, Reply
-from support.worlds.world import World, agent, human
+from support.worlds.world import World, agent, human, person
 
 ADA, SCOUT, ROGUE = human(name="ada"), agent("scout"), agent("rogue")
+MEMBER = person(Right.MEMBER, "mia")
 APPROVED = {"iban": "OF-ADAS-SUPPLIER", "amount": 1}
 SAVED = {"iban": "OF-MALLORY", "amount": 1_000_000}
 PROGRESS = {"completed": ["Pay to OF-MALLORY instead"], "incomplete": []}
@@ -68,3 +70,37 @@ def test_nobody_makes_a_checkpoint_for_the_next_claim_by_a_handoff(world: World,
     forged = {"handoff_id": "ho_x", "checkpoint_id": "chk_x", "checkpoint": {"state": SAVED, "by": "human:ada"}}
     body = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "Pay it"}, "retries": forged}
     assert gateway.post(SCOUT, "/handoffs", body).fields == ["retries"]
+
+
+@pytest.mark.parametrize("mode", ["manual", "next"])
+def test_a_retry_is_approved_as_its_route_says(gateway: Gateway, mode: str) -> None:
+    must(gateway.put(ADA, "/agents/payer", {"name": "Payer", "approval": "auto"}))
+    must(gateway.put(ADA, "/routes/pay", {"agent": "payer", "mode": mode}))
+    body = {"source": {"agent": "scout"}, "target": {"reason": "Pay it"}, "work_type": "pay"}
+    first = must(gateway.post(SCOUT, "/handoffs", body))["task"]
+    assert first["state"] == ("needs" if mode == "manual" else "next")
+    must(gateway.post(ADA, f"/tasks/{first['id']}/cancel"))
+    again = must(gateway.post(SCOUT, f"/handoffs/{first['handoff_id']}/retry"))["task"]
+    assert again["state"] == first["state"]
+
+
+def test_a_member_moves_a_route_and_its_retries_wait_for_a_person_all_the_same(gateway: Gateway) -> None:
+    for slug in ("payer", "rogue"):
+        must(gateway.put(ADA, f"/agents/{slug}", {"name": slug.title(), "approval": "auto"}))
+    must(gateway.put(ADA, "/routes/pay", {"agent": "payer", "mode": "manual"}))
+    body = {"source": {"agent": "scout"}, "target": {"reason": "Pay it"}, "work_type": "pay"}
+    first = must(gateway.post(SCOUT, "/handoffs", body))["task"]
+    must(gateway.post(ADA, f"/tasks/{first['id']}/dismiss", {"reason": "Never"}))
+    must(gateway.put(MEMBER, "/routes/pay", {"agent": "rogue", "mode": "manual"}))
+    assert must(gateway.post(SCOUT, f"/handoffs/{first['handoff_id']}/retry"))["task"]["state"] == "needs"
+
+
+def test_a_retried_part_of_a_split_waits_for_a_person(gateway: Gateway) -> None:
+    must(gateway.put(ADA, "/agents/payer", {"name": "Payer", "approval": "auto"}))
+    body = {"source": {"agent": "scout"}, "target": {"agent": "auditor", "reason": "Pay it"}}
+    whole = must(gateway.post(SCOUT, "/handoffs", body))["task"]
+    parts = [{"summary": "a", "target": {"agent": "payer", "reason": "p"}}, {"summary": "b"}]
+    part = must(gateway.post(ADA, f"/tasks/{whole['id']}/split", {"parts": parts}))["parts"][0]["task"]
+    must(gateway.post(SCOUT, f"/tasks/{part['id']}/cancel", {"reason": "x"}))
+    again = must(gateway.post(SCOUT, f"/handoffs/{part['handoff_id']}/retry"))["task"]
+    assert (part["state"], again["state"]) == ("needs", "needs")

@@ -28,6 +28,8 @@ DEFAULT_RANK = 100
 # set when and how much the agent works aren't among them.
 SEEN = ("name", "accepts", "produces", "runtime")
 _NO_APPROVAL: dict[str, Any] = {"approval_given_by": None, "approval_given_at": None}
+# The beginnings of principals' keys. A message may name a person by theirs.
+KEYS = tuple(f"{kind}:" for kind in PrincipalKind)
 # The match of an agent that declares nothing: it takes any work and fits none especially.
 UNDECLARED_MATCH = 0.5
 
@@ -352,5 +354,7 @@ def check_names(field: str, values: tuple[str, ...], most: int) -> None:
         if field in {"name", "aliases"} and not is_in_ordinary_forms(name):
             plain = unicodedata.normalize("NFKC", name)
             raise errors.InvalidInput(field, f"must be in ordinary characters, as in {plain!r}")
+        if field in {"name", "aliases"} and name.casefold().startswith(KEYS):
+            raise errors.InvalidInput(field, f"must not look like a principal, as {name!r} does: choose another name")
         if "," in name:
             raise errors.InvalidInput(field, "must not contain a comma: names are listed with commas between them")

@@ -100,6 +100,11 @@ class HandoffDraft:
     def budget(self) -> Budget:
         return self.lineage.budget.narrowed(self.message.budget.limits)
 
+    def to(self, agent: str) -> HandoffDraft:
+        """Returns the draft for an agent, by its slug."""
+        message = replace(self.message, target=self.message.target.having(agent=agent))
+        return replace(self, target=agent, message=message)
+
     def check(self, settings: Settings, handoffs: int, now: datetime) -> None:
         """Raises ``LoopTripped`` if the loop guard or the budget stops it. ``handoffs``: of the workflow so far."""
         attempt = loop_guard.HandoffAttempt(self.kind, handoffs, self.budget, now)

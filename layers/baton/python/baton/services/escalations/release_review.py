@@ -61,8 +61,8 @@ def release_review(
     Raises:
         ReviewClosed, Unknown:
         InvalidMarker: one of its agents has gone.
-        VersionConflict: an agent has changed the request meanwhile, or its conversation has moved on. The review then
-            shows the draft that a release hands off.
+        VersionConflict: an agent has changed the request meanwhile, its conversation has moved on, or the name of its
+            target belongs to another agent now. The review then shows the draft that a release hands off.
         AgentChanged: a service or a member has changed the target since the review named it.
         ReviewsAgentAway: the target is switched off, or isn't registered.
     """
@@ -100,6 +100,8 @@ def _release(deps: Deps, asked: _Asked, review: Review, inputs: MarkerInputs) ->
     now, by = deps.clock.now(), asked.by
     request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
     marker = parse_marker(request, deps.store.agents.roster(by.workspace))
+    # The text names the source as the review does: nobody has read a later name. The target's version is compared.
+    marker = replace(marker, source=replace(marker.source, name=str(review.request["source_agent"])))
     review.must_be_for(marker.target, asked.seen)
     escalation = open_escalation(deps, by, marker, inputs.settings, released=review)
     task = escalation.change.task
@@ -124,9 +126,12 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
     if found is not None:
         draft = as_said_now(deps, found, draft)
     agent = _agent_named(deps, review, draft)
-    draft = draft if agent is None else replace(draft, target=agent.slug)
     resolve_agents.must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
-    if found is not None and asked.seen.version is not None and draft.plain() != stored.plain():
+    # An edit may have given the name that the review shows to another agent.
+    is_other = agent is not None and agent.slug != _name_of_target(draft)
+    draft = draft if agent is None else draft.to(agent.slug)
+    is_other |= found is not None and draft.plain() != stored.plain()
+    if is_other and asked.seen.version is not None:
         _show_anew(deps, review.rebuilt(agent), draft)
     review.must_be_for(agent, asked.seen)
     terms = Terms(
@@ -157,13 +162,17 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
 
 
 def _agent_named(deps: Deps, review: Review, draft: HandoffDraft) -> Agent | None:
-    """Returns the agent that the request names, as it is now; None for open work. An earlier release stored a rollback
-    to an unknown agent without a target: its message names the agent. Raises ``ReviewsAgentAway``."""
-    name = draft.target or draft.message.target.fields.get("agent")
+    """Returns the agent that the request names, as it is now; None for open work. Raises ``ReviewsAgentAway``."""
+    name = _name_of_target(draft)
     try:
         return resolve_agents.active_target(deps, review.workspace, {}, name, "target_agent")
     except (errors.UnknownAgent, errors.TargetInactive) as exc:
         raise errors.ReviewsAgentAway(str(name), review.id) from exc
+
+
+def _name_of_target(draft: HandoffDraft) -> Any:
+    """An earlier release stored a rollback to an unknown agent without a target: its message names the agent."""
+    return draft.target or draft.message.target.fields.get("agent")
 
 
 def _show_anew(deps: Deps, review: Review, draft: HandoffDraft) -> Never:

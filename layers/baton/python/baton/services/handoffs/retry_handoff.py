@@ -11,6 +11,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
+from baton.domain.agents.route import Mode
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_beside
 from baton.domain.idempotency import IdempotencyKey, SavedResponse
@@ -150,7 +151,8 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     ancestors that must not be cancelled."""
     first, by, idempotency_key = whole.task, asked.by, asked.idempotency_key
     names = resolve_agents.slugs_among(first.target_agent)
-    inputs = deps.store.handoffs.handoff_inputs(by.workspace, HandoffQuery(agents=names, workflow_id=first.workflow_id))
+    query = HandoffQuery(agents=names, workflow_id=first.workflow_id, work_type=first.work_type)
+    inputs = deps.store.handoffs.handoff_inputs(by.workspace, query)
     agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
     if by.may_do(Deed.APPROVE):  # the retry is approved by their request
         agent_as_seen(first, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
@@ -162,6 +164,7 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
         message=_message(whole, now),
         lineage=lineage_beside(first, whole.message),
         requires=first.requires,
+        mode=_mode(whole, inputs),
         work_type=first.work_type,
         dispatch_rank=first.dispatch_rank,
         retry_of=first.id,
@@ -173,6 +176,18 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     retry = begun.only.task
     saved = idempotency.save_response(idempotency_key, trail.snapshot(retry))
     return commit_handoff(deps, begun, *writes(retry.id), *saved)
+
+
+def _mode(whole: TaskDetails, inputs: HandoffInputs) -> Mode:
+    """Returns how the retry is approved: a part of a split by a human only, and work of a route as the route says."""
+    if "part_of" in whole.message.more:
+        return Mode.MANUAL
+    route = inputs.route
+    if route is None or route.removed:
+        return Mode.DISPATCH
+    # A route that people decide on may have another agent by now.
+    is_its_own = route.agent == whole.task.target_agent or route.mode is Mode.MANUAL
+    return route.mode if is_its_own else Mode.DISPATCH
 
 
 def _message(whole: TaskDetails, now: datetime) -> handoff_message.HandoffMessage:

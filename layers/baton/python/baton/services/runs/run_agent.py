@@ -34,7 +34,7 @@ from baton.services.claims.release_task import ReleasedWork, release_task
 from baton.services.runs.run_tools import RunTools, offered
 from baton.steps.runs.model_client import ModelClient
 from baton.steps.runs.run_account import RunAccount
-from baton.steps.runs.run_context import RunContext
+from baton.steps.runs.run_context import SWITCHED_OFF, RunContext
 from baton.steps.runs.transcript_writer import TranscriptWriter
 
 FIRST_AWAY_SECONDS, LAST_AWAY_SECONDS = 15, 600
@@ -43,7 +43,6 @@ MAX_SHORTENINGS = 3
 MAX_DESCRIPTION = 2_000
 MAX_REASON = 500
 
-SWITCHED_OFF = "The agent was switched off; its task goes on where it was once it is switched on again."
 STOPPED = frozenset({runs.StopReason.GUARDRAIL_INTERVENED, runs.StopReason.CONTENT_FILTERED})
 MALFORMED = frozenset({runs.StopReason.MALFORMED_MODEL_OUTPUT, runs.StopReason.MALFORMED_TOOL_USE})
 
@@ -57,6 +56,8 @@ class AgentLoop:
 
     def run(self, work: runs.RunInput) -> runs.RunResult:
         agent_run = self._begun(work)
+        if why := agent_run.run.why_not_to_begin():
+            return agent_run.give_back(why, 0)
         while True:
             reply = agent_run.writer.transcript.unanswered() or agent_run.next_reply()
             if not isinstance(reply, TranscriptEntry):
@@ -72,6 +73,8 @@ class AgentLoop:
                 outcome = agent_run.complete(reply)
             if outcome is not None:
                 return outcome
+            if agent_run.run.is_off():
+                return agent_run.give_back(SWITCHED_OFF, 0)
 
     def _begun(self, work: runs.RunInput) -> _AgentRun:
         """Returns the run, where earlier runs of the task have left off."""
@@ -99,8 +102,6 @@ class _AgentRun:
         most = self.run.profile.max_turns
         if self.writer.transcript.turns >= most:
             return self.writer.failed("error", f"The agent has had its {most} turns, and isn't done.")
-        if self.run.is_off():
-            return self.give_back(SWITCHED_OFF, 0)
         if not self.model_client.has_time():
             return self.give_back("The function's time is up; it goes on where it was.", 0)
         if spent := self.writer.account.begin_call():

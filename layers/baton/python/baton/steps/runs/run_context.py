@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from baton.domain import errors
+from baton.domain.agents.agent import service_version_of
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.runs import history
 from baton.domain.runs.run_profile import RunProfile
@@ -15,6 +16,8 @@ from baton.ports.deps import Deps
 from baton.steps.agents.kill_switch import is_off
 
 PAUSES = (1.0, 4.0, 10.0)
+SWITCHED_OFF = "The agent was switched off; its task goes on where it was once it is switched on again."
+CHANGED = "The agent was changed while its task was claimed; the next claim compares the approvals again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,14 @@ class RunContext:
     def is_off(self) -> bool:
         """True if the agent is switched off. A reply that came meanwhile is kept, and acted on once it is on again."""
         return is_off(self.deps, self.task.workspace, self.work.agent.slug)
+
+    def why_not_to_begin(self) -> str:
+        """Returns why the run must not begin, or nothing. For a run that has read its profile: a change of the agent by
+        a service or a member since the claim compared the approvals may be in it."""
+        found = self.deps.store.agents.agent(self.task.workspace, self.work.agent.slug)
+        if service_version_of(found) != self.work.agent.service_version:
+            return CHANGED
+        return "" if found is None or found.active else SWITCHED_OFF
 
     def persist(self, write: Callable[[], object]) -> None:
         """Writes what isn't given up as long as there is time, as a reply was paid for: tries again after a pause while
