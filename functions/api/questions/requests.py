@@ -43,7 +43,8 @@ class Asking(models.Body):
 
 class StandingRequest(models.Body):
     """``for``: later actions of the same agent and tool with these `arguments`, or any of this `tool`. ``until``: an
-    hour ahead if left out, at most 7 days. ``times``: how many actions it approves."""
+    hour ahead if left out, at most 7 days. ``times``: how many actions it approves. It begins when the question is
+    approved."""
 
     for_: Literal["arguments", "tool"] = Field(alias="for")
     until: models.Instant | None = None

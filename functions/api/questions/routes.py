@@ -6,6 +6,7 @@ from api.questions import requests, views
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.questions.question import Question
+from baton.domain.questions.standing_answer import StandingAnswer
 from baton.domain.rights.read_rights import may_see_rules
 from baton.ports.deps import Deps
 from baton.services.questions.answer_question import answer_question, revoke_approval, use_approval
@@ -13,6 +14,7 @@ from baton.services.questions.ask_question import ask_question
 from baton.services.questions.list_questions import find_question, groups_now, list_open_questions, questions_of_task
 from baton.services.questions.standing_answers import list_standing_answers, revoke_standing_answer
 from baton.services.questions.wait_for_answers import wait_for_answers
+from baton.steps.questions.standing import is_for_agent
 from rest import answers, models, pages, routing
 from rest.tasks import views as task_views
 
@@ -89,7 +91,7 @@ def revoke_an_approval(deps: Deps, call: routing.Call[requests.Revoking, None]) 
 def list_standing(deps: Deps, call: routing.Call[None, models.PageQuery]) -> answers.Answer:
     """Standing answers that allow something, by agent and tool: also what is used up and wasn't begun."""
     page = list_standing_answers(deps, call.by, call.query.limit, pages.cursor_of(call))
-    return answers.ok(pages.listing(call, page, views.standing_answer_view))
+    return answers.ok(pages.listing(call, page, lambda each: _standing(deps, each)))
 
 
 @routes.delete(
@@ -100,7 +102,7 @@ def list_standing(deps: Deps, call: routing.Call[None, models.PageQuery]) -> ans
 def revoke_standing(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     """Revoke a standing answer at once: also what it has approved and wasn't begun. Again, it changes nothing."""
     revoked = revoke_standing_answer(deps, call.by, call.params["standing_id"])
-    return answers.ok(views.standing_answer_view(revoked))
+    return answers.ok(_standing(deps, revoked))
 
 
 @routes.post(
@@ -127,6 +129,10 @@ def wait_answers(deps: Deps, call: routing.Call[requests.Waiting, None]) -> answ
     task comes back to its agent with the answers, and its checkpoint."""
     waiting = wait_for_answers(deps, call.under(call.body.claim_id), call.body.questions)
     return answers.ok(task_views.changed_task(deps, call.by, waiting))
+
+
+def _standing(deps: Deps, answer: StandingAnswer) -> views.StandingAnswerView:
+    return views.standing_answer_view(answer, is_suspended=not is_for_agent(deps, answer))
 
 
 def _shown(deps: Deps, by: Principal, question: Question) -> views.QuestionView:

@@ -119,6 +119,7 @@ _StandingFor = TypedDict("_StandingFor", {"for": Literal["arguments", "tool"]})
 class StandingAnswerView(_StandingFor):
     """``digest``, ``arguments``: of the only action that it is for; null if it is for the tool. ``used``: how many
     actions it has approved; ``begun``: how many of them were begun. ``question_id``: it was given with that answer.
+    ``is_suspended``: it approves nothing, as a service or a person who may not approve has changed the agent since.
     ``is_cut``: its arguments are too long for a list, the question has them."""
 
     id: str
@@ -136,6 +137,7 @@ class StandingAnswerView(_StandingFor):
     question_id: str
     revoked_at: str | None
     revoked_by: str | None
+    is_suspended: bool
     is_cut: bool
 
 
@@ -151,7 +153,7 @@ _QUESTION = ViewShape(
 )
 _WARNING = ViewShape(NameWarningView, NameWarning)
 _APPROVERS = ViewShape(ApproversView, Approvers)
-_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments is_cut")
+_STANDING = ViewShape(StandingAnswerView, StandingAnswer, "for arguments is_suspended is_cut")
 
 
 # The requirement of a rule, for a reader who may not read rules.
@@ -219,7 +221,8 @@ def before_view(last: Question) -> BeforeView | None:
     }
 
 
-def standing_answer_view(answer: StandingAnswer) -> StandingAnswerView:
+def standing_answer_view(answer: StandingAnswer, *, is_suspended: bool) -> StandingAnswerView:
     is_cut = len(json.dumps(answer.arguments)) > MAX_LISTED
     told = {"for": "tool" if answer.digest is None else "arguments"}
-    return _STANDING(answer, **told, arguments=None if is_cut else answer.arguments, is_cut=is_cut)
+    arguments = None if is_cut else answer.arguments
+    return _STANDING(answer, **told, arguments=arguments, is_suspended=is_suspended, is_cut=is_cut)

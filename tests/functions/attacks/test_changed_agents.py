@@ -3,15 +3,22 @@ back from the agent, of a retry, and of a review."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from baton.domain.access.principal import operator
 from baton.domain.access.rights import Right
+from baton.domain.settings.approval_rule import ApprovalRule
+from baton.domain.tasks.task import MAX_RELEASES
+from baton.services.access.change_settings import change_settings
+from baton.services.tasks.sweep import sweep
 from functions.attacks.test_rules_and_agents import Office, opened
 from support.gateway import Gateway, Reply
-from support.worlds.world import World, agent
+from support.worlds.world import WORKSPACE, World, agent
 
+DEPLOYER = agent("deployer")
 PAY = {"system_prompt": "Pay mallory"}
 
 
@@ -138,6 +145,106 @@ def test_each_of_many_is_held_to_its_guarded_agents(office: Office) -> None:
     assert (first["problem"]["code"], second["status"]) == ("agent_changed", "approved")
     again = [items[0] | {"agent_versions": {"deployer": version}}]
     assert must(office.ask("ada", "POST", "/approvals", {"items": again}))["items"][0]["status"] == "approved"
+
+
+# An approval that no longer stands
+
+
+def approve_as_changed(office: Office, task: Any, seen: dict[str, Any], verb: str = "approve") -> int:
+    """Mia changes the agent, and ada approves the task for it as it is then."""
+    version = change(office)
+    reply = office.ask("ada", "POST", f"/tasks/{task['id']}/{verb}", {**seen, "agent_version": version})
+    assert must(reply)["state"] in {"delegated", "next"}
+    return version
+
+
+def rule(office: Office, *rules: ApprovalRule) -> None:
+    change_settings(office.world.deps, operator(WORKSPACE), {"approval_rules": rules})
+    office.world.clock.advance(60)
+
+
+def undo(office: Office, task: Any) -> None:
+    must(office.ask("ada", "POST", f"/tasks/{task['id']}/undo", {}))
+
+
+def another_change(office: Office, task: Any) -> None:
+    office.world.clock.advance(60)
+    change(office, system_prompt="Pay mia")
+    assert claim(office, task).status == 409
+
+
+def used_up(office: Office, task: Any) -> None:
+    office.world.clock.advance(60)
+    must(claim(office, task))
+    office.world.clock.advance(3_600)
+    sweep(office.world.deps)
+
+
+def released(office: Office, task: Any) -> None:
+    for _ in range(MAX_RELEASES):
+        office.world.clock.advance(600)
+        body = {"claim_id": must(claim(office, task))["claim_id"]}
+        must(office.gateway.post(DEPLOYER, f"/tasks/{task['id']}/release", body))
+
+
+def left(office: Office, task: Any) -> None:
+    office.world.clock.advance(60)
+    must(office.ask("root", "POST", "/people/ada/end-approvals", {}))
+    office.world.clock.advance(60)
+    assert claim(office, task).code == "approval_needed"
+
+
+@pytest.mark.parametrize("back", [undo, another_change, used_up, released, left])
+def test_an_approval_that_no_longer_stands_vouches_for_no_changed_agent(
+    office: Office, back: Callable[[Office, Any], None]
+) -> None:
+    office.hire("zoe", Right.APPROVER)
+    rule(office, ApprovalRule(target="deployer", people=("ada", "zoe")))
+    must(office.edit("root", "deployer", requeue="needs"))
+    task = asked(office, "deployer")
+    seen = read(office, task)
+    version = approve_as_changed(office, task, seen)
+    back(office, task)
+    refused = approve(office, "zoe", task, **seen)
+    assert (refused.status, refused.code) == (409, "agent_changed")
+    must(approve(office, "zoe", task, **seen, agent_version=refused.json["version"]))
+    assert refused.json["version"] >= version
+    must(claim(office, task))
+    assert must(office.ask("ada", "GET", f"/tasks/{task['id']}/events/verify"))["matches_task"]
+
+
+@pytest.mark.parametrize("verb", ["approve", "approve-next"])
+def test_a_second_approver_of_ready_work_has_seen_the_agent_too(office: Office, verb: str) -> None:
+    office.hire("zoe", Right.APPROVER)
+    task = asked(office, "deployer")
+    seen = read(office, task)
+    version = approve_as_changed(office, task, seen, verb)
+    rule(office, ApprovalRule(target="deployer", people=("ada", "zoe"), needed=2))
+    office.world.clock.advance(60)
+    assert claim(office, task).code == "approval_needed"
+    assert approve(office, "zoe", task, verb, **seen).code == "agent_changed"
+    must(approve(office, "zoe", task, verb, **seen, agent_version=version))
+    must(claim(office, task))
+
+
+def test_a_task_that_was_dismissed_is_retried_for_the_agent_as_it_came(office: Office) -> None:
+    task = asked(office, "deployer")
+    seen = read(office, task)
+    version = approve_as_changed(office, task, seen)
+    undo(office, task)
+    must(office.ask("ada", "POST", f"/tasks/{task['id']}/dismiss", {"reason": "Not now"}))
+    assert retry(office, "ada", task).code == "agent_changed"
+    must(retry(office, "ada", task, agent_version=version))
+
+
+def test_an_undone_approval_of_an_unchanged_agent_is_repeated_without_a_version(office: Office) -> None:
+    change(office)
+    task = asked(office, "deployer")
+    for _ in range(2):
+        must(office.ask("ada", "POST", f"/tasks/{task['id']}/approve", read(office, task)))
+        undo(office, task)
+    must(approve(office, "ada", task, **read(office, task)))
+    must(claim(office, task))
 
 
 # A retry

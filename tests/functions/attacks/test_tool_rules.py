@@ -133,6 +133,7 @@ def test_a_standing_answer_counts_as_its_givers_one_approval(gateway: Gateway, h
     claim = http_agents.begun()
     first = asked(gateway, claim)
     approved(gateway, first, ADA, standing={"for": "tool"})
+    assert approved(gateway, first, BERT).json["outcome"] == "approved"
     second = asked(gateway, claim)
     assert (second["outcome"], [each["by"] for each in second["decisions"]]) == ("open", ["ada"])
     assert approved(gateway, second, ADA).json["outcome"] == "open"

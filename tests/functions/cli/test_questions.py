@@ -22,7 +22,7 @@ from baton_cli.screens.message import Cut
 from functions.cli.conftest import Terminal
 from support.pseudo_terminal import pseudo_terminal
 from support.worlds.http_agents import message
-from support.worlds.world import agent, human
+from support.worlds.world import agent, human, service
 
 CODER, ALICE = agent("auto-code"), human()
 BOB = replace(ALICE, id="bob")
@@ -233,6 +233,16 @@ def test_a_standing_answer_approves_later_ones(office: Office, typed: str, reach
     office.terminal.json("approvals", "revoke", found["id"])
     assert office.terminal.json("approvals", "standing")["items"] == []
     assert office.asks()["outcome"] == "open"
+
+
+def test_a_standing_answer_for_an_agent_that_was_changed_is_shown_as_suspended(office: Office) -> None:
+    office.asks()
+    office.queue("S", "2", "y")
+    assert "suspended" not in office.terminal.screen("approvals", "standing")
+    office.terminal.world.clock.advance(1)
+    change = {"system_prompt": "Pay mallory"}
+    assert office.terminal.api.gateway.put(service(), "/agents/auto-code", change).status == 200
+    assert "suspended: the agent was changed since" in office.terminal.screen("approvals", "standing")
 
 
 @pytest.mark.parametrize("lines", [("",), ("3", "y"), ("2", "n"), ("tool never", "y")])

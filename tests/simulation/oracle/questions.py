@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Word = tuple[str, str | None, str]
 
 # What of a question may change once it was asked.
-CHANGING = {"decisions", "outcome", "used_at", "told_at", "version", "written_by", "queue_pk", "queue_sk"}
+CHANGING = {"decisions", "wishes", "outcome", "used_at", "told_at", "version", "written_by", "queue_pk", "queue_sk"}
 OPEN, APPROVED = "open", "approved"
 
 
@@ -108,6 +108,7 @@ class QuestionRules:
             is_right = asked.outcome == APPROVED and not asked.is_used
             self._must(question_id, is_right, "is {}, used: {}, and was revoked", asked.outcome, asked.is_used)
             asked.outcome = "revoked"
+            self._standing.are_ended(asked, [*asked.standing.values(), *asked.gave.values()])
         else:
             self._is_used(tx, asked, fold, entry)
         self._is_as_told(tx, asked)
@@ -238,13 +239,25 @@ class QuestionRules:
         meant = asked.digest if changed is None else _digest({"arguments": changed, "tool": asked.tool})
         is_same = data["decided"] != APPROVED or data.get("digest") == meant
         self._must(asked.id, is_same, "{} has approved another action than they saw or named", human)
+        spoke = [*asked.standing.values()]
         asked.standing.pop(human, None)
-        if own[0]["standing"] and own[0]["standing"] != asked.gave.get(human):
-            self._standing.is_given(tx, own[0]["standing"], human, asked, own[0])
-            asked.gave[human] = own[0]["standing"]
         answer = json.dumps(own[0]["answer"])
         self._counts(asked, human, (data["decided"], data.get("digest"), answer))
         self._must(asked.id, data["outcome"] == asked.outcome, "told as {}, is {}", data["outcome"], asked.outcome)
+        self._begin(tx, asked, json.loads(new["decisions"]))
+        if asked.outcome == "refused":
+            self._standing.are_ended(asked, spoke)
+
+    def _begin(self, tx: Transaction, asked: Asked, decisions: list[Item]) -> None:
+        """Standing answers begin with the approval of their question alone, for those who gave it."""
+        for each in decisions:
+            by, answer_id = each["by"], each["standing"]
+            if answer_id is None or answer_id == asked.standing.get(by):
+                continue
+            is_approver = asked.outcome == APPROVED and each["digest"] == asked.approved_digest
+            self._must(asked.id, is_approver, "is {}, and {} of {} began", asked.outcome, answer_id, by)
+            self._standing.is_given(tx, answer_id, by, asked, each)
+            asked.gave[by] = answer_id
 
     def _counts(self, asked: Asked, human: str, word: Word) -> None:
         """What one says counts as often as they say it: once. A refusal is enough."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from simulation.simulation import Simulation
 
 CHANGING = {"used", "begun", "version", "revoked_at", "revoked_by", "written_by"}
-LONGEST_MS, MOST = 7 * 86_400_000, 1_000
+DAY_MS, CLOCKS_MS = 86_400_000, 600_000
+LONGEST_MS, MOST = 7 * DAY_MS, 1_000
 
 
 class StandingRules:
@@ -83,6 +84,13 @@ class StandingRules:
             self._must(
                 old and new["begun"] == old["begun"] + 1, "{} doesn't count that {} was begun", answer_id, asked.id
             )
+
+    def are_ended(self, asked: Asked, answer_ids: list[str]) -> None:
+        """A human has refused what they approved, or began with. The table deletes one a day after its end."""
+        for answer_id in answer_ids:
+            item = self.items[answer_id]
+            is_ended = "revoked_at" in item or to_ms(item["until"]) + DAY_MS < self._sim.now_ms + CLOCKS_MS
+            self._must(is_ended, "{} is {}, and {} stands", asked.id, asked.outcome, answer_id)
 
     def have_their_reason(self, tx: Transaction) -> None:
         """What is left of a write: a human has revoked it."""

@@ -130,7 +130,7 @@ DECIDED = (
     bug("work is claimed that was approved before a service changed its agent",
         do.never("take_task:_read", "is_approved_for"), habits=_AGENTS),
     bug("an approval doesn't tell what it has seen of the agent",
-        do.argument("transitions:_delegate", "record", "approved_as", "0"), habits=_AGENTS),
+        do.argument("transitions:_delegate", "_approved_as", 1, "0"), habits=_AGENTS),
     bug("what was read is approved for an agent that a service has changed since",
         do.never("transitions:agent_as_seen", "service_version", "version"),
         habits={"raised": ("agent", "agent", "approve", "approve")}, steps=200_000),

@@ -10,6 +10,7 @@ _ASKING = {"focus": Focus.QUESTIONS}
 _BY_NEXT = {**_ASKING, "raised": ("next", "next")}
 _ONCE_MORE = {**_ASKING, "doubled_share": 0.8}
 _UNDOING = {**_ASKING, "raised": ("undo", "undo"), "is_hot": False}
+_STANDING = "tests/functions/attacks/test_standing_answers.py"
 DECIDING = (
     bug("the same person counts twice on a question",
         do.call("questions/approvers:Approvers.is_met", "len",
@@ -83,6 +84,13 @@ STANDING = (
         habits=_ASKING),
     bug("what a revoked standing answer has approved is used",
         do.never("questions/standing_answer:StandingAnswer.with_one_begun", "revoked_at"), habits=_ASKING),
+    bug("a standing answer begins with a vote that doesn't approve its question yet",
+        do.value("questions/question:Question.wishes", "self.decisions[-1].digest", "approved_digest"), habits=_ASKING),
+    bug("a refused or revoked approval leaves its standing answers",
+        do.value("steps/questions/standing:end_standing", "()", "revoked_at"), habits=_ASKING),
+    bug("a standing answer is for an agent that a member has changed since",
+        do.drop_operand("steps/questions/standing:counts", "is_for_agent"),
+        test=f"{_STANDING}::test_a_standing_answer_is_not_for_an_agent_that_was_changed_since"),
     bug("a use isn't counted by the standing answer that it rests on",
         do.value("questions/answer_question:use_approval.decide", "[]", "with_one_begun"), habits=_ASKING),
 )  # fmt: skip

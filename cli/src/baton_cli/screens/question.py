@@ -114,6 +114,10 @@ def standing(screen: Screen, page: dict[str, Any]) -> None:
         reach = "with these arguments" if each["for"] == "arguments" else "with any arguments"
         used = f"{each['used']} of {each['times']} used, until {screen.when(each['until'])}"
         screen.line(one_line(f"{each['id']}  {each['agent']} may use this tool {reach}: {used}, by {each['by']}"))
+        if each.get("is_suspended"):
+            screen.line(
+                "suspended: the agent was changed since by a service, or by a person who may not approve", "bad"
+            )
         _lines(screen, each["tool"])
         if each["arguments"] is not None:
             _lines(screen, pretty(each["arguments"]))

@@ -32,6 +32,8 @@ function One({ of }) {
       <span class="state needs">${of.digest ? "these arguments" : "any arguments"}</span>
       <code><${Said} of=${of.tool} /></code> of <strong><${Said} of=${of.agent} /></strong>
     </p>
+    ${of.is_suspended && html`<p class="trouble">Suspended: a service, or a person who may not approve, has changed the
+      agent since. It approves nothing. <a href=${address(`/agents/${of.agent}`)}>See the agent</a>.</p>`}
     <p>
       used ${of.used} of ${of.times} times${unused > 0 && `, of which ${unused} weren't begun yet`} · ends in${" "}
       <${Left} at=${of.until} />

@@ -73,7 +73,7 @@ NAMES: dict[str, str] = {
     "SettingsView": "time_zone holidays handoff_window_days escalation_cap breaker_scope dispatch_delay_seconds unclaimed_alert_seconds waiting_alert_seconds max_attempts loop_guard max_depth max_handoffs_per_workflow max_same_direction ping_pong_window root_handoffs_per_hour agents_read listeners_per_principal requests_per_minute kept_bytes_per_minute kept_bytes_per_claim polls_at_once cents_per_million_tokens tracker version",
     "SplitView": "task parts",
     "StandingAnswerPage": "items next_cursor",
-    "StandingAnswerView": "for id agent tool digest arguments by since until times used begun task_id question_id revoked_at revoked_by is_cut",
+    "StandingAnswerView": "for id agent tool digest arguments by since until times used begun task_id question_id revoked_at revoked_by is_suspended is_cut",
     "StatsView": "from to total items also is_whole cents_per_million_tokens",
     "TaskPage": "items next_cursor",
     "TokenPage": "items next_cursor",

@@ -1518,6 +1518,7 @@ StandingAnswerView = TypedDict(
         "question_id": str,
         "revoked_at": str | None,
         "revoked_by": str | None,
+        "is_suspended": bool,
         "is_cut": bool,
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -60,9 +61,19 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """The standing answer that a person asks for with their approval. The approval of the question makes it.
+    ``only_these``: for the same arguments alone."""
+
+    only_these: bool
+    until: datetime
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What one person has decided. ``digest``: of the action that they approved. ``reason``: of a refusal, or of taking
-    an approval back."""
+    an approval back. ``wish``: None once the question is closed."""
 
     by: str  # the human's name
     at: datetime
@@ -71,7 +82,8 @@ class Decision:
     arguments: dict[str, Any] | None = None  # those that were approved in place of what was asked
     answer: Any = None
     reason: str | None = None
-    standing: str | None = None  # the standing answer that gave it
+    standing: str | None = None  # the standing answer that gave it, or that began with it
+    wish: Wish | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +152,18 @@ class Question:
         """The names of the people who gave its approval, each with the time of their decision."""
         digest = self.approved_digest
         return tuple((each.by, each.at) for each in self.decisions if digest and each.digest == digest)
+
+    def wishes(self, groups: Groups) -> tuple[Decision, ...]:
+        """Returns the approvals that count for its approval and ask for a standing answer."""
+        digest = self.approved_digest
+        given = (each for each in self.decisions if each.wish is not None and digest and each.digest == digest)
+        return tuple(each for each in given if any(of.counts(each.by, groups) for of in self.all_approvers))
+
+    def with_standing(self, begun: Mapping[str, str]) -> Question:
+        """Returns the question with the standing answers that its approval makes. ``begun``: their ids, by the giver's
+        name."""
+        decisions = (replace(each, standing=begun.get(each.by, each.standing)) for each in self.decisions)
+        return replace(self, decisions=tuple(decisions))
 
     @property
     def deed(self) -> Deed:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors, times
-from baton.domain.questions.question import Action
+from baton.domain.questions.question import Action, Decision, Question, Wish
 
 MAX_SECONDS, DEFAULT_SECONDS = 7 * 86_400, 3_600
 MAX_TIMES, DEFAULT_TIMES = 1_000, 10
@@ -75,12 +75,43 @@ class Standing:
     until: datetime | None = None
     times: int = DEFAULT_TIMES
 
-    def end(self, now: datetime) -> datetime:
+    def wish(self, now: datetime) -> Wish:
         """Raises ``InvalidInput``."""
+        return Wish(only_these=self.only_these, until=self._end(now), times=self.times)
+
+    def is_wish(self, wish: Wish) -> bool:
+        """True for a repeat of the request. Without a time it means the time of the first request."""
+        same = (self.only_these, self.times) == (wish.only_these, wish.times)
+        return same and self.until in (None, wish.until)
+
+    def _end(self, now: datetime) -> datetime:
         until = self.until or now + times.seconds(DEFAULT_SECONDS)
         if not now < until <= now + times.seconds(MAX_SECONDS):
             raise errors.InvalidInput("standing.until", f"must be in the future, and at most {MAX_SECONDS} s ahead")
         return until
+
+
+def wished(question: Question, decision: Decision, wish: Wish, new_id: str) -> StandingAnswer | None:
+    """Returns the standing answer that an approver of the question asked for; None if the decision approves no
+    action."""
+    action = question.approved_by(decision)
+    if action is None:
+        return None
+    return StandingAnswer(
+        workspace=question.workspace,
+        id=new_id,
+        agent=question.agent,
+        tool=action.tool,
+        by=decision.by,
+        since=decision.at,
+        until=wish.until,
+        times=wish.times,
+        task_id=question.task_id,
+        question_id=question.id,
+        digest=action.digest if wish.only_these else None,
+        arguments=action.arguments if wish.only_these else None,
+        tool_version=action.tool_version,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

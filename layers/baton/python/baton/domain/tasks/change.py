@@ -76,8 +76,8 @@ class EventRecorder:
         self.extras: dict[str, Any] = {}
 
     def record(self, type_: EventType, data: dict[str, Any] | None = None, **changes: Any) -> None:
-        if changes.get("state") is State.NEEDS:
-            changes["ok_by"] = ()  # a task that comes back needs a new approval
+        if changes.get("state") is State.NEEDS:  # a task that comes back needs a new approval
+            changes |= {"ok_by": (), "approved_as": self.task.shown_as, "came_as": None}
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
         event = trail.record(previous, after, trail.EventCause(type_, self.by, self.at, data or {}))

@@ -252,6 +252,8 @@ class Task:
     max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)  # so many claims may come to nothing
     # The target's ``service_version`` when the task came, then when it was approved.
     approved_as: int = optional(Form.NUMBER, 0)
+    # The first of the two, if an approval that stands is for another one.
+    came_as: int | None = optional(Form.NUMBER, None)
     approval: TaskApproval | None = optional(Form.APPROVAL, None)  # the approvals by rules; None: any human's
     # Approvals of the ready work that stand. Their name is short, as it is in HEAD.
     ok_by: tuple[ReadyApproval, ...] = optional(Form.READY_APPROVALS, ())
@@ -304,6 +306,12 @@ class Task:
     def agent(self) -> str | None:
         """The target; for open work the agent that claimed it last, None before any claim."""
         return self.target_agent or next(reversed(self.takers), None)
+
+    @property
+    def shown_as(self) -> int:
+        """The target's ``service_version`` that people know from the task itself: the one that it came with. Another
+        person's approval shows them nothing."""
+        return self.approved_as if self.came_as is None else self.came_as
 
     @property
     def was_approved(self) -> bool:

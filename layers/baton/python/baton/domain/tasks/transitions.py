@@ -170,7 +170,7 @@ def _delegate(
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
-        approved_as=service_version_of(agent),
+        **_approved_as(recorder.task, service_version_of(agent)),
         approval=recorder.task.approval and recorder.task.approval.anew(),
         ok_by=counted.by,
         rings=0,
@@ -211,10 +211,14 @@ def _set_next(recorder: EventRecorder, counted: Counted, agent: Agent | None) ->
         attempt=0,
         releases=0,
         flags=recorder.task.flags - UNTAKEN_FLAGS - EXHAUSTED_FLAGS,
-        approved_as=service_version_of(agent),
+        **_approved_as(recorder.task, service_version_of(agent)),
         approval=recorder.task.approval and recorder.task.approval.anew(),
         ok_by=counted.by,
     )
+
+
+def _approved_as(task: Task, version: int) -> dict[str, Any]:
+    return {"approved_as": version, "came_as": None if version == task.shown_as else task.shown_as}
 
 
 def _undo(task: Task, command: commands.Undo, at: datetime) -> Change:
@@ -570,7 +574,7 @@ def agent_as_seen(
     they haven't seen how."""
     if seen is None or agent is None:
         return {} if seen is None else _guarded_as_seen(seen, changed, about or {"task_id": task.id})
-    came_as = task.approved_as if seen.digest is not None else agent.service_version
+    came_as = task.shown_as if seen.digest is not None else agent.service_version
     known = came_as if seen.agent_version is None else seen.agent_version
     if not agent.service_version <= known <= agent.version:
         raise agent.changed_since(known, None, **(about or {"task_id": task.id}))

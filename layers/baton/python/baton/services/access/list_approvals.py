@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from baton.domain.tasks.task import Task
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.access.person_rights import is_given_still, still_may
+from baton.steps.questions.standing import is_for_agent
 
 # Pages of all sources that one request reads. Each is one to three calls of the table.
 MAX_READS = 20
@@ -94,7 +95,8 @@ class _Reader:
     def _standing_answer(self, answer: StandingAnswer) -> RestingApproval:
         kind, deed = RestingKind.STANDING_ANSWER, Deed.DECIDE_ACTION
         about = {"name": answer.agent, "task_id": answer.task_id, "question_id": answer.question_id}
-        return self._given(kind, deed, answer.since, standing_id=answer.id, **about)
+        given = self._given(kind, deed, answer.since, standing_id=answer.id, **about)
+        return replace(given, counts=given.counts and is_for_agent(self.deps, answer))
 
     def _questions(self, limit: int, cursor: str | None) -> Page:
         page = self.deps.store.questions.open_questions(self.workspace, limit, cursor)

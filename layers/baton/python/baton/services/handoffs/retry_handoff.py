@@ -155,7 +155,8 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     inputs = deps.store.handoffs.handoff_inputs(by.workspace, query)
     agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
     if by.may_do(Deed.APPROVE):  # the retry is approved by their request
-        agent_as_seen(first, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
+        as_approved = first.changed(came_as=None)
+        agent_as_seen(as_approved, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
     now = deps.clock.now()
     draft = HandoffDraft(
         kind=Kind.RETRY,

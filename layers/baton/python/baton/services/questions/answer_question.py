@@ -10,23 +10,23 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.questions.approval import approvers_of
 from baton.domain.questions.approvers import Approvers, are_met
-from baton.domain.questions.question import Decision, Outcome, Question
+from baton.domain.questions.question import Decision, Outcome, Question, Wish
 from baton.domain.questions.question_content import content_digest
-from baton.domain.questions.standing_answer import MAX_IN_FORCE, Standing, StandingAnswer
+from baton.domain.questions.standing_answer import Standing, StandingAnswer
 from baton.domain.settings.settings import Settings
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Claim, Task
 from baton.domain.tasks.transitions import transition
 from baton.ports.deps import Deps
-from baton.ports.writes import Insert, Save
+from baton.ports.writes import Save
 from baton.steps import idempotency
 from baton.steps.access.person_rights import former
 from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.guardrails.apply_guardrails import apply_guardrails, apply_guardrails_to_reason
 from baton.steps.questions.agree_with_trail import must_agree_with_trail
 from baton.steps.questions.answers_of import answers_of
-from baton.steps.questions.standing import last_approval
+from baton.steps.questions.standing import begin_standing, end_standing, is_for_agent, last_approval, must_have_room
 from baton.steps.questions.tool_rules import authors_for, rules_about
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
@@ -62,12 +62,13 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
         same = next((each for each in kept if _is_same(each, decision, answer)), None)
         if same is not None and not seen.expired(now).is_open:
             return seen.expired(now)
-        stands = None if same is not None else _standing(deps, seen, answer, decision)
-        given = stands.id if stands is not None else None if same is None else same.standing
+        wish, given = (_wish(deps, seen, answer, decision), None) if same is None else (same.wish, same.standing)
         groups = deps.store.settings.of(by.workspace).groups
-        question = seen.decided(by, replace(decision, standing=given), groups, gone)
+        question = seen.decided(by, replace(decision, wish=wish, standing=given), groups, gone)
         if same is not None and question.is_open:
             return seen  # unless it is enough by now: somebody is in the group again
+        question, begun = begin_standing(deps, question, groups, now)
+        ended = end_standing(deps, seen, by.id, now) if question.outcome is Outcome.REFUSED else ()
         command = commands.Decide(
             by=by,
             question_id=question_id,
@@ -75,16 +76,16 @@ def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, a
             outcome=str(question.outcome),
             resume_payload={} if question.is_open else answers_of(deps, task, now, question),
         )
-        begun = () if stands is None else (Insert(stands),)
-        commit(deps, transition(task, command, now), Save(question), *begun, *last_approval(question))
+        commit(deps, transition(task, command, now), Save(question), *begun, *ended, *last_approval(question))
         return question
 
     return retry_on_conflict(deps, attempt)
 
 
 def revoke_approval(deps: Deps, by: Principal, task_id: str, question_id: str, reason: str) -> Question:
-    """Takes the approval of an action back that wasn't used; any human may. Again, it changes nothing. Raises
-    ``HumanNeeded``, ``QuestionOver``, ``TaskEnded`` and ``Unknown``."""
+    """Takes the approval of an action back that wasn't used; any human may. The standing answers that it rests on, or
+    that began with it, end. Again, it changes nothing. Raises ``HumanNeeded``, ``QuestionOver``, ``TaskEnded`` and
+    ``Unknown``."""
     by.must_have(Deed.REVOKE_APPROVAL)
     said = apply_guardrails_to_reason(deps, by.workspace, reason)
 
@@ -97,7 +98,7 @@ def revoke_approval(deps: Deps, by: Principal, task_id: str, question_id: str, r
         question = seen.revoked(Decision(by=by.id, at=now, outcome=Outcome.REVOKED, reason=said))
         told = {"question_id": question_id, "reason": said, "question_digest": content_digest(question)}
         command = commands.RevokeApproval(by=by, told=told)
-        commit(deps, transition(task, command, now), Save(question))
+        commit(deps, transition(task, command, now), Save(question), *end_standing(deps, seen, by.id, now))
         return question
 
     return retry_on_conflict(deps, attempt)
@@ -117,6 +118,8 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
         question = asked.used(digest, claim.agent, now)
         must_agree_with_trail(deps, task, asked)
         stood = _stood(deps, question)
+        if not all(is_for_agent(deps, each) for each in stood):
+            raise errors.ReceiptRefused(question_id, "the agent was changed since its standing answer: ask again")
         # A standing answer may have approved in the moment of its end.
         given = (*question.approving, *((each.by, each.since) for each in stood))
         if gone := former(deps, by.workspace, given, question.deed):
@@ -152,8 +155,8 @@ def _stood(deps: Deps, question: Question) -> list[StandingAnswer]:
     return [each for each in found if each.id in wanted and each.question_id != question.id]
 
 
-def _standing(deps: Deps, seen: Question, answer: Answer, decision: Decision) -> StandingAnswer | None:
-    """Returns the standing answer that a person gives with their approval. Raises ``InvalidInput``."""
+def _wish(deps: Deps, seen: Question, answer: Answer, decision: Decision) -> Wish | None:
+    """Returns the standing answer that a person asks for with their approval. Raises ``InvalidInput``."""
     asked, action = answer.standing, seen.action
     if asked is None:
         return None
@@ -161,25 +164,8 @@ def _standing(deps: Deps, seen: Question, answer: Answer, decision: Decision) ->
         raise errors.InvalidInput("standing", "is for the approval of an action")
     if answer.arguments is not None:
         raise errors.InvalidInput("standing", "can't stand for changed arguments: approve these alone")
-    now, workspace = decision.at, seen.workspace
-    known = deps.store.questions.standing_answers(workspace, seen.agent, action.tool)
-    if sum(each.is_in_force(now) for each in known) >= MAX_IN_FORCE:
-        raise errors.InvalidInput("standing", f"can't be added: {MAX_IN_FORCE} stand for this tool, revoke one")
-    return StandingAnswer(
-        workspace=workspace,
-        id=deps.ids.new("sta", now),
-        agent=seen.agent,
-        tool=action.tool,
-        by=decision.by,
-        since=now,
-        until=asked.end(now),
-        times=asked.times,
-        task_id=seen.task_id,
-        question_id=seen.id,
-        digest=action.digest if asked.only_these else None,
-        arguments=action.arguments if asked.only_these else None,
-        tool_version=action.tool_version,
-    )
+    must_have_room(deps, seen, action, decision.at)
+    return asked.wish(decision.at)
 
 
 def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> Decision:
@@ -206,11 +192,17 @@ def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> 
 
 
 def _is_same(before: Decision, decision: Decision, answer: Answer) -> bool:
-    if answer.standing is not None and before.standing is None:
+    if not _asks_for_same(before, answer.standing):
         return False
     return (before.by, before.outcome, before.digest, before.answer, before.reason) == (
         *(decision.by, decision.outcome, decision.digest, decision.answer, decision.reason),
     )
+
+
+def _asks_for_same(before: Decision, asked: Standing | None) -> bool:
+    if asked is None or before.wish is None:
+        return before.wish is None and (asked is None or before.standing is not None)
+    return asked.is_wish(before.wish)
 
 
 def _told(question: Question, decision: Decision) -> dict[str, Any]:

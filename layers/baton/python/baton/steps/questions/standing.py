@@ -1,16 +1,19 @@
-"""Standing answers: they approve the actions that they are for as soon as these are asked for."""
+"""Standing answers: they begin when their question is approved, and approve later actions as soon as these are asked
+for. A refusal ends them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
+from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
+from baton.domain.access.rights import Deed
 from baton.domain.questions.approvers import Groups
-from baton.domain.questions.question import Decision, Outcome, Question
-from baton.domain.questions.standing_answer import LastApproval
+from baton.domain.questions.question import Action, Decision, Outcome, Question
+from baton.domain.questions.standing_answer import MAX_IN_FORCE, LastApproval, StandingAnswer, wished
 from baton.ports.deps import Deps
-from baton.ports.writes import Put, Save, Write
+from baton.ports.writes import Insert, Put, Save, Write
 from baton.steps.access.person_rights import still_may
 
 
@@ -18,8 +21,8 @@ def approve_by_standing(
     deps: Deps, question: Question, groups: Groups, now: datetime
 ) -> tuple[Question, tuple[Write, ...]]:
     """Returns a new question with the approvals that stand for its action, and what is written with it: each counts as
-    its human's, if that human still has the right and may decide. Their approvals end with them. One read for an
-    action, none for anything else."""
+    its human's, if that human still has the right, may decide, and has seen the agent as it is. Their approvals end
+    with them. One read for an action, none for anything else. Reads like ``AgentStore.agent`` if one fits."""
     writes: list[Write] = []
     if question.action is None:
         return question, ()
@@ -28,9 +31,7 @@ def approve_by_standing(
         human = Principal(question.workspace, PrincipalKind.HUMAN, each.by)
         is_new = all(decision.by != each.by for decision in question.decisions)
         stands = each.is_in_force(now) and each.fits(question.action) and question.may_be_decided_by(human, groups)
-        if not (stands and is_new and question.is_open) or not still_may(
-            deps, each.workspace, each.by, question.deed, each.since
-        ):
+        if not (stands and is_new and question.is_open) or not counts(deps, each):
             continue
         digest = question.action.digest
         decision = Decision(by=each.by, at=now, outcome=Outcome.APPROVED, digest=digest, standing=each.id)
@@ -38,6 +39,57 @@ def approve_by_standing(
         question = replace(ending.decided(human, decision, groups), version=question.version)
         writes.append(Save(each.with_one_used()))
     return question, (*writes, *last_approval(question))
+
+
+def counts(deps: Deps, answer: StandingAnswer) -> bool:
+    """True if the giver has had the right to decide on actions ever since, and the agent is as they saw it. Reads like
+    ``still_may`` and ``AgentStore.agent``."""
+    return still_may(deps, answer.workspace, answer.by, Deed.DECIDE_ACTION, answer.since) and is_for_agent(deps, answer)
+
+
+def is_for_agent(deps: Deps, answer: StandingAnswer) -> bool:
+    """True if the agent is as the giver saw it: no service or member has changed the fields that approvers see since,
+    or it isn't registered. Reads like ``AgentStore.agent``."""
+    agent = deps.store.agents.agent(answer.workspace, answer.agent)
+    return agent is None or agent.is_as_at(answer.since)
+
+
+def must_have_room(deps: Deps, question: Question, action: Action, now: datetime) -> None:
+    """Raises ``InvalidInput`` if no further standing answer may be in force for the agent's tool. One read."""
+    if not _room(deps, question, action, now):
+        message = f"can't be added: {MAX_IN_FORCE} stand for this tool, revoke one"
+        raise errors.InvalidInput("standing", message)
+
+
+def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime) -> tuple[Question, tuple[Write, ...]]:
+    """Returns a question that has just been approved with the standing answers that its approvers asked for, and their
+    writes: as many as there is room for, the latest first, and none that has ended. One read if one was asked for."""
+    wishes = [each for each in question.wishes(groups) if each.wish is not None and now < each.wish.until]
+    if question.action is None or not wishes:
+        return question, ()
+    room = min(_room(deps, question, question.action, now), len(wishes))
+    made = (
+        wished(question, each, each.wish, deps.ids.new("sta", now))
+        for each in wishes[len(wishes) - room :]
+        if each.wish
+    )
+    begun = [each for each in made if each is not None]
+    return question.with_standing({each.by: each.id for each in begun}), tuple(map(Insert, begun))
+
+
+def end_standing(deps: Deps, question: Question, by: str, now: datetime) -> tuple[Write, ...]:
+    """Returns the writes that end the standing answers in the question's decisions: somebody refuses what they
+    approve. One read if there are any."""
+    named = {each.standing for each in question.decisions if each.standing is not None}
+    if question.action is None or not named:
+        return ()
+    found = deps.store.questions.standing_answers(question.workspace, question.agent, question.action.tool)
+    return tuple(Save(each.revoked(by, now)) for each in found if each.id in named and each.revoked_at is None)
+
+
+def _room(deps: Deps, question: Question, action: Action, now: datetime) -> int:
+    found = deps.store.questions.standing_answers(question.workspace, question.agent, action.tool)
+    return max(0, MAX_IN_FORCE - sum(each.is_in_force(now) for each in found))
 
 
 def last_approval(question: Question) -> tuple[Write, ...]:

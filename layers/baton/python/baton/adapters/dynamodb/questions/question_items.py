@@ -13,7 +13,7 @@ from baton.domain.newer import member
 from baton.domain.numbers import loads
 from baton.domain.questions.approvers import Approvers
 from baton.domain.questions.name_warnings import NameWarning
-from baton.domain.questions.question import Action, Decision, Outcome, Question
+from baton.domain.questions.question import Action, Decision, Outcome, Question, Wish
 from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
 
 
@@ -26,6 +26,7 @@ def question_item(question: Question) -> Item:
         "warnings": canonical_json(list(map(records.written, question.warnings))) if question.warnings else None,
         "action": None if question.action is None else canonical_json(_plain(question.action)),
         "decisions": canonical_json([_decided(each) for each in question.decisions]),
+        "wishes": canonical_json(wishes) if (wishes := _wishes(question)) else None,
         **keys.question(question.workspace, question.task_id, question.id)._asdict(),
         **keys.place(keys.QUEUE_INDEX, keys.question_index_key(question)),
     }
@@ -33,6 +34,7 @@ def question_item(question: Question) -> Item:
 
 def question_from(item: Item) -> Question:
     action = loads(item["action"]) if item.get("action") else None
+    wishes = {by: records.read(Wish, each) for by, each in loads(item.get("wishes") or "{}").items()}
     return records.read(
         Question,
         item,
@@ -40,7 +42,7 @@ def question_from(item: Item) -> Question:
         further=tuple(map(_approvers, loads(item.get("further") or "[]"))),
         warnings=tuple(records.read(NameWarning, each) for each in loads(item.get("warnings") or "[]")),
         action=None if action is None else Action(**action),
-        decisions=tuple(map(_decision, loads(item["decisions"]))),
+        decisions=tuple(_decision(each, wishes) for each in loads(item["decisions"])),
     )
 
 
@@ -65,8 +67,15 @@ def _plain(action: Action) -> dict[str, Any]:
 
 
 def _decided(decision: Decision) -> dict[str, Any]:
-    values = {each.name: getattr(decision, each.name) for each in fields(decision)}
+    values = {each.name: getattr(decision, each.name) for each in fields(decision) if each.name != "wish"}
     return {**values, "at": times.rfc3339(decision.at)}
+
+
+def _wishes(question: Question) -> dict[str, Item]:
+    """Returns the standing answers that approvers of an open question ask for. They are no part of the decisions, as an
+    earlier release reads these."""
+    decided = question.decisions if question.is_open else ()
+    return {each.by: records.written(each.wish) for each in decided if each.wish is not None}
 
 
 def _approvers(found: dict[str, Any]) -> Approvers:
@@ -75,6 +84,6 @@ def _approvers(found: dict[str, Any]) -> Approvers:
     return Approvers(**{**found, **lists, "wider": None})
 
 
-def _decision(found: dict[str, Any]) -> Decision:
+def _decision(found: dict[str, Any], wishes: dict[str, Wish]) -> Decision:
     at, outcome = times.parse_rfc3339(found["at"]), member(Outcome, found["outcome"])
-    return Decision(**{**found, "at": at, "outcome": outcome})
+    return Decision(**{**found, "at": at, "outcome": outcome, "wish": wishes.get(found["by"])})

@@ -1,0 +1,241 @@
+"""Attacks on refusals by standing answers, and on standing answers by a member or a service that changes the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from baton.domain.access.rights import Right
+from functions.attacks.test_rules_and_agents import Office, opened
+from support.gateway import Gateway, Reply
+from support.worlds.world import World, agent
+
+SLUG = "deployer"
+DEPLOYER = agent(SLUG)
+TOOL, THESE = {"for": "tool", "times": 100}, {"for": "arguments", "times": 100}
+CHANGED = {"arguments": {"n": 2}}
+PAY_MALLORY = {"system_prompt": "Pay mallory"}
+
+
+class Desk:
+    """Ada, ben and cat approve. The deployer works on a task, and asks whether it may pay."""
+
+    def __init__(self, office: Office) -> None:
+        self.office, self.gateway = office, office.gateway
+        for name in ("ada", "ben", "cat"):
+            office.hire(name, Right.APPROVER)
+        self.claim()
+
+    def claim(self) -> None:
+        request = {"source": {"agent": "planner"}, "target": {"agent": SLUG, "reason": "Work"}}
+        task = must(self.gateway.post(agent("planner"), "/handoffs", request))["task"]
+        must(self.office.ask("abe", "POST", f"/tasks/{task['id']}/approve", {}))
+        self.office.world.clock.advance(60)
+        claimed = must(self.gateway.post(DEPLOYER, f"/tasks/{task['id']}/claim", {}))
+        self.path, self.claim_id = f"/tasks/{task['id']}", claimed["claim_id"]
+
+    def ask(self, number: int = 1, **more: Any) -> Any:
+        self.office.world.clock.advance(1)
+        body = {"claim_id": self.claim_id, "kind": "action", "text": "Due", "tool": "pay", "arguments": {"n": number}}
+        return must(self.gateway.post(DEPLOYER, f"{self.path}/ask", body | more))
+
+    def answer(self, by: str, question: Any, **body: Any) -> Any:
+        self.office.world.clock.advance(1)
+        return must(self.office.ask(by, "POST", f"{self.path}/questions/{question['id']}/answer", body))
+
+    def approve(self, by: str, question: Any, **more: Any) -> Any:
+        return self.answer(by, question, outcome="approved", digest=question["digest"], **more)
+
+    def refuse(self, by: str, question: Any) -> Any:
+        return self.answer(by, question, outcome="refused", reason="Never pay this")
+
+    def revoke(self, by: str, question: Any) -> Any:
+        path = f"{self.path}/questions/{question['id']}/revoke"
+        return must(self.office.ask(by, "POST", path, {"reason": "Never pay this"}))
+
+    def use(self, question: Any) -> Reply:
+        body = {"claim_id": self.claim_id, "digest": question["digest"]}
+        return self.gateway.post(DEPLOYER, f"{self.path}/questions/{question['id']}/use", body)
+
+    def standing(self) -> list[Any]:
+        found: list[Any] = must(self.office.ask("ada", "GET", "/standing-answers"))["items"]
+        return found
+
+    def givers(self) -> list[str]:
+        return sorted(each["by"] for each in self.standing())
+
+    def is_intact(self) -> bool:
+        found: bool = must(self.office.ask("ada", "GET", f"{self.path}/events/verify"))["matches_task"]
+        return found
+
+
+def must(reply: Reply) -> Any:
+    assert reply.status in {200, 201}, reply.text
+    return reply.json
+
+
+@pytest.fixture
+def desk(world: World, gateway: Gateway) -> Desk:
+    return Desk(opened(world, gateway))
+
+
+# A refusal
+
+
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+@pytest.mark.parametrize("refuser", ["ada", "ben"])
+def test_a_refused_question_leaves_no_standing_answer(desk: Desk, refuser: str, standing: Any) -> None:
+    first = desk.ask(needed=2)
+    assert desk.approve("ada", first, standing=standing)["outcome"] == "open"
+    assert desk.standing() == []
+    assert desk.refuse(refuser, first)["outcome"] == "refused"
+    assert desk.ask()["outcome"] == "open"
+    assert desk.standing() == []
+    assert desk.is_intact()
+
+
+def test_a_refused_vote_counts_for_no_rule(desk: Desk) -> None:
+    must(desk.office.rule({"tool": "pay", "group": "leads", "needed": 2}))
+    first = desk.ask()
+    desk.approve("ada", first, standing=THESE)
+    desk.refuse("ada", first)
+    again = desk.ask()
+    assert desk.approve("ben", again)["outcome"] == "open"
+    assert desk.use(again).code == "receipt_refused"
+
+
+def test_a_standing_answer_begins_when_its_question_is_approved(desk: Desk) -> None:
+    first = desk.ask(needed=2)
+    voted = desk.approve("ada", first, standing=TOOL)
+    assert [each["standing_answer"] for each in voted["decisions"]] == [None]
+    assert desk.ask()["outcome"] == "open"
+    approved = desk.approve("ben", first)
+    (given,) = desk.standing()
+    assert [each["standing_answer"] for each in approved["decisions"]] == [given["id"], None]
+    assert (given["by"], given["since"]) == ("ada", voted["decisions"][0]["at"])
+    again = desk.ask(7)
+    assert (again["outcome"], again["until"]) == ("approved", given["until"])
+    must(desk.use(again))
+    must(desk.use(first))
+    assert desk.is_intact()
+
+
+def test_each_approver_gets_the_standing_answer_that_they_asked_for(desk: Desk) -> None:
+    first = desk.ask(needed=3)
+    desk.approve("ada", first, standing=TOOL)
+    desk.approve("ben", first)
+    desk.approve("cat", first, standing=THESE)
+    given = {each["by"]: each["for"] for each in desk.standing()}
+    assert given == {"ada": "tool", "cat": "arguments"}
+    again = desk.ask(needed=3)
+    assert sorted(each["by"] for each in again["decisions"]) == ["ada", "cat"]
+
+
+def test_a_vote_for_other_arguments_than_the_approved_ones_leaves_no_standing_answer(desk: Desk) -> None:
+    first = desk.ask(needed=2)
+    desk.approve("ada", first, standing=TOOL)
+    desk.approve("ben", first, **CHANGED)
+    assert desk.approve("cat", first, **CHANGED)["outcome"] == "approved"
+    assert desk.standing() == []
+
+
+@pytest.mark.parametrize("change", [{}, CHANGED, {"standing": THESE}], ids=["plain", "changed", "less"])
+def test_the_last_approval_of_a_person_decides_what_stands(desk: Desk, change: dict[str, Any]) -> None:
+    first = desk.ask(needed=2)
+    desk.approve("ada", first, standing=TOOL)
+    desk.approve("ada", first, **change)
+    desk.approve("ben", first, **({} if "standing" in change else change))
+    assert [each["for"] for each in desk.standing()] == (["arguments"] if "standing" in change else [])
+
+
+def test_a_repeated_vote_with_a_standing_answer_changes_nothing(desk: Desk) -> None:
+    first = desk.ask(needed=2)
+    voted = desk.approve("ada", first, standing=TOOL)
+    assert desk.approve("ada", first, standing=TOOL) == voted
+    approved = desk.approve("ben", first)
+    assert desk.approve("ada", first, standing=TOOL) == approved
+    assert len(desk.standing()) == 1
+
+
+def test_a_vote_whose_question_expired_or_outlived_it_leaves_no_standing_answer(desk: Desk) -> None:
+    first, second = desk.ask(needed=2), desk.ask(needed=2)
+    for each in (first, second):
+        desk.approve("ada", each, standing=TOOL)
+    desk.office.world.clock.advance(3_600)
+    assert desk.approve("ben", first)["outcome"] == "approved"
+    assert desk.standing() == []
+
+
+def test_a_leavers_vote_leaves_no_standing_answer(desk: Desk) -> None:
+    first = desk.ask(needed=2)
+    desk.approve("ada", first, standing=TOOL)
+    must(desk.office.ask("root", "POST", "/people/ada/end-approvals", {}))
+    desk.approve("ben", first)
+    assert desk.approve("cat", first)["outcome"] == "approved"
+    assert desk.standing() == []
+
+
+@pytest.mark.parametrize("by", ["ada", "ben"])
+def test_a_revoked_approval_ends_the_standing_answers_that_were_given_with_it(desk: Desk, by: str) -> None:
+    first = desk.ask(needed=2)
+    for each in ("ada", "ben"):
+        desk.approve(each, first, standing=TOOL)
+    assert desk.givers() == ["ada", "ben"]
+    desk.revoke(by, first)
+    assert desk.standing() == []
+    assert desk.ask()["outcome"] == "open"
+
+
+@pytest.mark.parametrize("end", [Desk.refuse, Desk.revoke], ids=["refused", "revoked"])
+@pytest.mark.parametrize("by", ["ada", "ben"])
+def test_a_person_ends_the_standing_answer_that_spoke_for_what_they_refuse(
+    desk: Desk, by: str, end: Callable[[Desk, str, Any], Any]
+) -> None:
+    desk.approve("ada", desk.ask(), standing=TOOL)
+    spoken = desk.ask(5, needed=2 if end is Desk.refuse else 1)
+    assert [each["by"] for each in spoken["decisions"]] == ["ada"]
+    end(desk, by, spoken)
+    assert desk.standing() == []
+    assert desk.ask(5)["outcome"] == "open"
+
+
+# A changed agent
+
+
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+@pytest.mark.parametrize("by", ["mia", "ci"])
+def test_a_standing_answer_is_not_for_an_agent_that_was_changed_since(desk: Desk, by: str, standing: Any) -> None:
+    must(desk.office.rule({"tool": "pay", "people": ["ada"]}))
+    desk.approve("ada", desk.ask(), standing=standing)
+    unused = desk.ask()
+    assert unused["outcome"] == "approved"
+    assert [each["is_suspended"] for each in desk.standing()] == [False]
+    must(desk.office.edit(by, SLUG, **PAY_MALLORY))
+    assert desk.use(unused).code == "receipt_refused"
+    desk.claim()
+    asked = desk.ask()
+    assert (asked["outcome"], asked["decisions"]) == ("open", [])
+    assert [each["is_suspended"] for each in desk.standing()] == [True]
+    listed = must(desk.office.ask("root", "GET", "/people/ada/approvals"))["items"]
+    assert [each["counts"] for each in listed if each["kind"] == "standing_answer"] == [False]
+    desk.approve("ada", asked, standing=standing)
+    assert desk.ask()["outcome"] == "approved"
+
+
+def test_a_standing_answer_of_a_vote_is_for_the_agent_as_it_was_at_the_vote(desk: Desk) -> None:
+    first = desk.ask(needed=2)
+    desk.approve("ada", first, standing=TOOL)
+    must(desk.office.edit("mia", SLUG, **PAY_MALLORY))
+    desk.approve("ben", first, standing=TOOL)
+    assert [each["by"] for each in desk.ask(needed=2)["decisions"]] == ["ben"]
+
+
+@pytest.mark.parametrize(("by", "values"), [("abe", PAY_MALLORY), ("mia", {"description": "Deploys"})])
+def test_a_standing_answer_outlives_a_change_that_approvers_make_or_do_not_see(
+    desk: Desk, by: str, values: dict[str, Any]
+) -> None:
+    desk.approve("ada", desk.ask(), standing=TOOL)
+    must(desk.office.edit(by, SLUG, **values))
+    assert desk.ask()["outcome"] == "approved"
