@@ -12,7 +12,7 @@ from tools.docs import vendor
 
 STATIC = vendor.FOLDER.parent
 MODULES = sorted(path for path in STATIC.rglob("*.js") if vendor.FOLDER not in path.parents)
-MOST_BYTES = 281_000
+MOST_BYTES = 282_000
 MOST_LINES = 199
 MOST_CHARACTERS = 120
 _IMPORTED = re.compile(r"""(?:from|import|import\()\s*["'](\.[^"']+)["']""")

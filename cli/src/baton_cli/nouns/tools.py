@@ -31,7 +31,7 @@ CALLS = (
         "PUT",
         "/tools/{name}",
         "Define a tool, or change it. --data takes context_variables.",
-        body=DEFINITION,
+        body=(*DEFINITION, Param("target_version", "Refused if its target has changed since.", "number")),
         said="{name} is saved, version {version}",
     ),
     RequestCommand("schema", "GET", "/tools/{name}/schema", "Show a tool as a model sees it."),

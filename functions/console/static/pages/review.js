@@ -1,14 +1,14 @@
 /** One manual review: a person reads all that would go through, and releases or closes it. */
 import { html } from "../lib.js";
-import { lookedAt, post } from "../core/api.js";
+import { post } from "../core/api.js";
 import { useKeys } from "../core/keys.js";
 import { lookAgain, useLive } from "../core/live.js";
 import { address, go } from "../core/router.js";
-import { failed, toast } from "../core/toasts.js";
+import { toast } from "../core/toasts.js";
 import { ask } from "../ui/ask.js";
 import { Ago, Data, Facts, Id, Key, Loading, Said, Trouble, Way } from "../ui/parts.js";
 import { Json, Text } from "../ui/text.js";
-import { askAsItIsNow } from "./approvals/decisions.js";
+import { askOfChanged } from "./approvals/changed.js";
 import { isCompared, Marks } from "./approvals/marks.js";
 import { useFrozen, useSight } from "./approvals/reading.js";
 import { LOOKS, REASONS } from "./reviews.js";
@@ -130,10 +130,7 @@ async function released(id, read) {
     lookAgain();
     go(`/tasks/${made.task.id}`);
   } catch (error) {
-    const { code, told } = /** @type {import("../core/api.js").Problem} */ (error);
-    if (code !== "agent_changed" || !await askAsItIsNow(told, "this request", "Release", () => {
-      released(id, { ...read, ...lookedAt(told) }).catch((wrong) => failed("It isn't released", wrong));
-    })) throw error;
+    await askOfChanged(error, "this request", "Release", (known) => released(id, { ...read, ...known }));
   }
 }
 

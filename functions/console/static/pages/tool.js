@@ -57,11 +57,13 @@ function Halves({ tool }) {
 function Form({ tool, preview, onDraft }) {
   const { data, problem, isLoading } = useList("/agents", { everyMs: 30_000 });
   const [isBusy, busy] = useBusy();
-  const typed = /** @type {{variables: Row[], based: Based} | undefined} */ (
-    useTyped("tool", () => ({ variables: latest.current, based })));
+  const typed = /** @type {{variables: Row[], based: Based, targets: Targets} | undefined} */ (
+    useTyped("tool", () => ({ variables: latest.current, based, targets: targets.current })));
   const [variables, setVariables] = useState(() => typed?.variables ?? rowsOf(tool?.config.context_variables ?? []));
   const [based, setBased] = useState(typed?.based ?? basedOn(tool));
   const now = basedOn(tool);
+  const targets = useRef(typed?.targets ?? null);
+  if (data) targets.current ??= versions(data.items);
   const [trouble, setTrouble] = useState(/** @type {unknown} */ (null));
   const agents = /** @type {import("api").SeenAgentView[]} */ (data?.items ?? [])
     .filter((agent) => agent.active).map((agent) => agent.slug);
@@ -82,8 +84,9 @@ function Form({ tool, preview, onDraft }) {
       if (now.version === based.version && now.target_version !== based.target_version)
         throw new Error("Its target was changed. Show the tool as it is now, and look at its target.");
       const saved = /** @type {ToolView} */ (await change("PUT", `/tools/${encodeURIComponent(tool?.name ?? name)}`,
-        { version: based.version, ...seen(based, body.config.target_agent), ...body }));
+        { version: based.version, ...seen(based, targets.current, body.config.target_agent), ...body }));
       setBased(basedOn(saved));
+      targets.current = null;
       toast("Saved");
       lookAgain();
       if (!tool) go(`/tools/${saved.name}`);
@@ -142,10 +145,14 @@ const basedOn = (tool) => ({
   target_version: tool?.suspended?.target_version ?? 0,
 });
 
-/** A suspended tool is resumed for the target as its reader has seen it, not for what came of it meanwhile.
- * @param {Based} based @param {string} target */
-const seen = (based, target) =>
-  (based.target_version && target === based.target ? { target_version: based.target_version } : {});
+/** The agents' versions as first shown. @typedef {Record<string, number> | null} Targets */
+/** @param {import("api").SeenAgentView[]} agents @returns {Record<string, number>} */
+const versions = (agents) => Object.fromEntries(agents.map(({ slug, version }) => [slug, version]));
+
+/** A save approves the target as its reader has seen it, and no later version.
+ * @param {Based} based @param {Targets} targets @param {string} target */
+const seen = (based, targets, target) => ({ target_version:
+  based.target_version && target === based.target ? based.target_version : targets?.[target] });
 
 /** What the form says now. @param {HTMLFormElement | null} form @param {Row[]} variables */
 function definition(form, variables) {

@@ -147,8 +147,10 @@ class RunVerbs:
         yield from self._alerted("run-state-mismatch", "critical", message, question_id)
 
     def _alerted(self, kind: str, severity: Any, message: str, about: str) -> Flow[None]:
-        """Alerts people once, however often it is found. A refused alert stops nothing."""
-        key = hashlib.sha256(f"{kind} {self._work.task_id} {about}".encode()).hexdigest()
+        """Alerts people once, however often it is found. A refused alert stops nothing. No other program with the
+        token can compute the key, and use it up."""
+        signed = signature(self._keys[0], self._work.task_id, kind, 0, about)
+        key = hashlib.sha256(signed.encode()).hexdigest()
         body: Any = {"kind": kind, "severity": severity, "message": message, "task_id": self._work.task_id}
         with suppress(Refused):
             yield from core.call(operations.create_alert(body, key=key), self._work._patience)

@@ -1,14 +1,13 @@
 /** What a person decides on tasks in `needs`. An approval is sent at once, as the API takes it back while its window
  * is open; what the API can't take back waits three seconds (core/pending.js). */
-import { html } from "../../lib.js";
-import { get, lookedAt, post, Problem } from "../../core/api.js";
+import { lookedAt, post, Problem } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { decideLater, hide, show, underWay } from "../../core/pending.js";
 import { isLeaving } from "../../core/session.js";
 import { asField, fromField, morning } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
-import { Data, Said } from "../../ui/parts.js";
+import { askAsItIsNow, CHANGED } from "./changed.js";
 import { named, tell } from "./messages.js";
 
 /** A task, with what of it was on the screen: its revision, and the digest of all that it asks for (null of an earlier
@@ -23,7 +22,6 @@ export const AT_ONCE = 25;
 
 /** What a decision says of what was seen: the API refuses it for anything else. @param {Seen} task */
 const read = ({ revision, digest }) => ({ revision, ...(digest && { digest }) });
-const CHANGED = "agent_changed";
 
 /** @param {Seen[]} tasks @param {Then} then */
 export async function approve(tasks, then) {
@@ -86,23 +84,6 @@ async function asChanged(tasks, problems, decide) {
     if (isAsked) asked.push(...ofAgent);
   }
   return asked;
-}
-
-/** Shows the current agent, and asks again. False if it can't be read: there is no decision on an unseen agent.
- * @param {any} problem @param {string} what came before the change @param {string} verb @param {() => void} then */
-export async function askAsItIsNow({ agent, changed_by: by, fields }, what, verb, then) {
-  const now = await get(`/agents/${agent}`).catch(() => null);
-  if (now === null) return false;
-  ask({
-    title: `${agent} has changed`,
-    text: html`<p><${Said} of=${by} /> has changed it since ${what} came. It is now:</p>
-      ${fields.map((/** @type {string} */ name) =>
-        html`<${Data} key=${name} title=${name} of=${now[name]} open />`)}`,
-    confirm: `${verb} for it as it is now`,
-    keep: "Leave it waiting",
-    run: then,
-  });
-  return true;
 }
 
 /** @param {import("api").ChangedTask[]} tasks */

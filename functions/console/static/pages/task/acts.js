@@ -1,6 +1,6 @@
 /** What a person may do with a task, by its state. */
 import { html } from "../../lib.js";
-import { lookedAt, post } from "../../core/api.js";
+import { post } from "../../core/api.js";
 import { lookAgain } from "../../core/live.js";
 import { go } from "../../core/router.js";
 import { stateWord } from "../../core/states.js";
@@ -9,6 +9,7 @@ import { failed, toast } from "../../core/toasts.js";
 import { useKeys } from "../../core/keys.js";
 import { ask } from "../../ui/ask.js";
 import { Key, Said } from "../../ui/parts.js";
+import { askOfChanged } from "../approvals/changed.js";
 import { approve, defer, dismiss, next, split } from "../approvals/decisions.js";
 import { below, isOpen } from "../../core/tree.js";
 
@@ -139,23 +140,24 @@ function cancel(task, chain) {
 
 /** @param {WholeTask} task */
 function retry(task) {
-  /** Sent again, it names the refusal's agent. */
-  const seen = {};
   ask({
     title: "Try this again",
     text: "A new task is made of it, linked to this one, with what was asked and what is known of the failure.",
     confirm: "Retry",
-    run: async () => {
-      const made = /** @type {import("api").HandedOff} */ (
-        await post(`/handoffs/${task.handoff_id}/retry`, seen).catch((error) => {
-          if (error.code === "agent_changed") Object.assign(seen, lookedAt(error.told));
-          throw error;
-        }));
-      toast(made.task.state === "needs" ? "Retried: the new task waits for approval." : "Retried");
-      lookAgain();
-      go(`/tasks/${made.task.id}`);
-    },
+    run: () => retried(task, {}),
   });
+}
+
+/** @param {WholeTask} task @param {object} seen the versions of agents that the person has read */
+async function retried(task, seen) {
+  try {
+    const made = /** @type {import("api").HandedOff} */ (await post(`/handoffs/${task.handoff_id}/retry`, seen));
+    toast(made.task.state === "needs" ? "Retried: the new task waits for approval." : "Retried");
+    lookAgain();
+    go(`/tasks/${made.task.id}`);
+  } catch (error) {
+    await askOfChanged(error, "this task", "Retry", (known) => retried(task, known));
+  }
 }
 
 /** @param {string} text */
