@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from baton.domain import errors
 from baton.domain.canonical_json import canonical_json
 from baton.ports.paging import Page
-from rest import models, routing
+from rest import routing
 
 # A cursor is a sort key. Anybody can make its checksum, and DynamoDB refuses an empty or too long key.
 _CURSOR = re.compile(r"[A-Za-z0-9_#-]{1,200}\Z")
@@ -41,16 +41,20 @@ def of(name: str, item: type) -> type[Listing]:
 
 def cursor_of(call: routing.Call[None, Any]) -> str | None:
     """Returns the store's cursor from the caller's. Raises ``InvalidInput``."""
-    return _unsealed(call, "cursor", _CURSOR)
+    return _unsealed(call, "cursor", call.query.cursor, _CURSOR)
 
 
 def read_cursor_of(call: routing.Call[None, Any]) -> str | None:
     """Returns the read cursor of a list that grows at its end. Raises ``InvalidInput``."""
-    return _unsealed(call, "after", _PLACES)
+    return read_cursor_in(call, call.query.after)
 
 
-def _unsealed(call: routing.Call[None, Any], field: str, pattern: re.Pattern[str]) -> str | None:
-    sealed = getattr(call.query, field)
+def read_cursor_in(call: routing.Call[Any, Any], after: str | None) -> str | None:
+    """Returns the read cursor that a caller sends as ``after``, to the path of its list. Raises ``InvalidInput``."""
+    return _unsealed(call, "after", after, _PLACES)
+
+
+def _unsealed(call: routing.Call[Any, Any], field: str, sealed: str | None, pattern: re.Pattern[str]) -> str | None:
     if sealed is None:
         return None
     try:
@@ -100,10 +104,11 @@ def sealed(call: routing.Call[None, Any], cursor: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _seal(call: routing.Call[None, models.PageQuery], cursor: str) -> str:
+def _seal(call: routing.Call[Any, Any], cursor: str) -> str:
     """Returns a checksum of workspace, path, filters and position. It is no secret, but keeps a cursor from being used
     with another listing by mistake."""
-    filters = canonical_json(_in_order(call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"})))
+    query = call.query.model_dump(mode="json", exclude={"limit", "cursor", "after"}) if call.query else {}
+    filters = canonical_json(_in_order(query))
     parts = f"{call.by.workspace}\n{call.path}\n{filters}\n{cursor}"
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baton_cli.command_context import CommandContext
-from baton_cli.key_queue import KeyTerminal, says_yes
+from baton_cli.key_queue import KeyTerminal, LineTerminal, says_yes
 from baton_cli.request_warnings import Report
 from baton_cli.request_warnings.sources import Handoffs
 from baton_cli.screen import Screen
@@ -107,7 +107,7 @@ def tell_lookalikes(app: CommandContext, terminal: KeyTerminal, shown: ShownAppr
         terminal.say(f"- and {len(found) - MOST_LOOKALIKES} more")
 
 
-def takes_as_it_is(app: CommandContext, terminal: KeyTerminal, problem: dict[str, Any]) -> bool:
+def takes_as_it_is(app: CommandContext, terminal: LineTerminal, problem: dict[str, Any]) -> bool:
     """Shows how the agent has changed since the task came. Returns True if the person approves it
     nevertheless."""
     agent = problem["agent"]

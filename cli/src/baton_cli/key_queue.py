@@ -14,22 +14,26 @@ from baton_client.errors import Misused, Refused
 _LEAVES = {"q", "\x04", "\x1b"}
 
 
-class KeyTerminal(Protocol):
+class LineTerminal(Protocol):
+    """A person's terminal: reads and shows lines."""
+
+    def line(self, question: str) -> str:
+        """Returns the line that was typed, which may be empty."""
+
+    def say(self, text: str) -> None: ...
+
+
+class KeyTerminal(LineTerminal, Protocol):
     """A person's terminal: reads keys and lines, and shows what waits."""
 
     def key(self) -> str:
         """Returns the key that was pressed; empty for a key that is held down, or isn't a character."""
 
-    def line(self, question: str) -> str:
-        """Returns the line that was typed, which may be empty."""
-
     def show(self, shown: Any, *, is_whole: bool) -> int:
         """Shows it, and drops the keys that were pressed before. Returns how many characters were left out."""
 
-    def say(self, text: str) -> None: ...
 
-
-def says_yes(terminal: KeyTerminal, question: str) -> bool:
+def says_yes(terminal: LineTerminal, question: str) -> bool:
     return terminal.line(f"{question} (y/N)?").lower() in {"y", "yes"}
 
 

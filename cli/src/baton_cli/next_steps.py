@@ -13,6 +13,8 @@ _BY_CODE = {
     "agent_changed retry": "look at it: baton agents show {agent}; then: baton tasks retry {retry_of} {looked_at}",
     "agent_changed review": "look at it: baton agents show {agent}; then: "
     "baton reviews release {review_id} --version VERSION {looked_at}",
+    "agent_changed conversation": "look at it: baton agents show {agent}; then: "
+    "baton chat --resume {conversation_id} {looked_at}",
     "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
     "already_retried": "baton await {task_id}",
     "approval_needed": "a person approves it: baton tasks approve {task_id}; all that wait: baton approvals list",
@@ -25,6 +27,7 @@ _BY_CODE = {
     "claim_required": "--claim CLAIM: the claim under which the agent works, or export BATON_CLAIM_ID",
     "code_refused": "a new link: baton console",
     "conversation_busy": "baton await {task_id}",
+    "conversation_moved": "read it, and send your message again: baton chat --resume {conversation_id}",
     "criteria_unreported": 'report each by its text: --data \'{{"verification": {{"acceptance_criteria_met": '
     '[{{"criterion": "…", "met": true}}]}}}}\'',
     "entry_closed": "baton memory show ENTRY",
@@ -80,9 +83,12 @@ _BY_STATUS = {
 }
 
 
+_ABOUT = {"review_id": "review", "retry_of": "retry", "conversation_id": "conversation"}
+
+
 def after(status: int, code: str, problem: Mapping[str, Any]) -> str:
     """Returns the next step after a refusal; never empty."""
-    about = "review" if "review_id" in problem else "retry" if "retry_of" in problem else problem.get("scope")
+    about = next((word for name, word in _ABOUT.items() if name in problem), problem.get("scope"))
     if step := _BY_CODE.get(f"{code} {about}") or _BY_CODE.get(code):
         return _filled(step, problem)
     if status >= 500 and (request_id := problem.get("request_id")):

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from api.handoffs import requests
 from api.memory.requests import ScopePath
 from baton.domain.memory.taken_along import asked_for
-from baton.services.conversations.converse import MAX_TEXT, Opening
+from baton.services.conversations.converse import MAX_TEXT, Opening, SaidMessage
 from rest import models
 
 MAX_MESSAGES = 200
@@ -39,7 +39,18 @@ class ConversationRequest(models.Body):
 
 
 class MessageRequest(models.Body):
+    """``after``: from the page of messages that the author has read last. A message to a conversation that has moved on
+    since is refused. Left out, the author has read nothing. ``agent_version``: the ``version`` of the agent that holds
+    the conversation, once a human has looked at it. Needed if a service or a member has changed the agent since the
+    last message was approved."""
+
     message: Text
+    after: Annotated[str | None, StringConstraints(max_length=MAX_AFTER)] = None
+    agent_version: requests.Positive | None = None
+
+    def said(self, after: str | None) -> SaidMessage:
+        """Returns the message. ``after``: the read cursor in the caller's ``after``."""
+        return SaidMessage(self.message, after, self.agent_version)
 
 
 class ConversationQuery(models.PageQuery):

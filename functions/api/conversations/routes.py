@@ -85,6 +85,11 @@ def create_message(deps: Deps, call: routing.Call[requests.MessageRequest, None]
 
     Refused with 409 `conversation_busy` while it answers: `task_id` is the task to wait for; with 409 `loop_guard` if
     the workflow has used up its handoffs; and with 404 if the workflow didn't begin with a message.
+
+    The message of a human who may approve is their approval. 409 `conversation_moved`: the agent that holds the
+    conversation has written after `after`. 409 `agent_changed`: a service or a member has changed the agent since.
+    Nothing was sent.
     """
-    details = say(deps, call.by, call.params["conversation_id"], call.body.message, call.idempotency_key)
+    said = call.body.said(pages.read_cursor_in(call, call.body.after))
+    details = say(deps, call.by, call.params["conversation_id"], said, call.idempotency_key)
     return answers.created(views.asked_view(deps, call.by, details), f"/tasks/{details.task.id}")

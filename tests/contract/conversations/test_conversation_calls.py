@@ -8,7 +8,7 @@ from typing import Any
 from baton.domain.idempotency import IdempotencyKey
 from baton.services.agents.define_tool import define_tool, dry_run
 from baton.services.agents.discover_agents import seen_agent
-from baton.services.conversations.converse import Opening, read_messages, say, start_conversation
+from baton.services.conversations.converse import Opening, SaidMessage, read_messages, say, start_conversation
 from baton.services.conversations.see_conversation import see_conversation
 from baton.services.handoffs.workflow_chain import workflow_chain
 from baton.services.tasks.end_task import cancel_task
@@ -52,7 +52,7 @@ def test_saying_more_takes_six(rig: Rig) -> None:
     conversation_id, _ = talked(rig)
 
     def more() -> Any:
-        return say(rig.world.deps, human(), conversation_id, "And now?", idempotency_key("/messages"))
+        return say(rig.world.deps, human(), conversation_id, SaidMessage("And now?"), idempotency_key("/messages"))
 
     assert spent(rig, more) == [ONE, READ, MANY, MANY, BODY, BEGINNING, WRITE, "notify"]
     assert spent(rig, more) == [ONE]
@@ -60,7 +60,7 @@ def test_saying_more_takes_six(rig: Rig) -> None:
 
 def test_reading_along_takes_two_and_one_for_each_task_that_may_say_more(rig: Rig) -> None:
     conversation_id, _ = talked(rig)
-    say(rig.world.deps, human(), conversation_id, "And now?")
+    say(rig.world.deps, human(), conversation_id, SaidMessage("And now?"))
     cursors: list[str] = []
 
     def read() -> None:

@@ -17,7 +17,7 @@ from baton.domain.handoffs.handoff_message import message_from
 from baton.domain.task_state import State
 from baton.domain.tasks.task import Task
 from baton.ports.writes import Write
-from baton.services.conversations.converse import Opening, say, start_conversation
+from baton.services.conversations.converse import Opening, SaidMessage, say, start_conversation
 from baton.services.conversations.list_conversations import ConversationFilter, ListedConversation, list_conversations
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.handoffs.retry_handoff import retry_handoff
@@ -66,7 +66,7 @@ def test_the_list_costs_the_first_message_one_unit_and_later_ones_none() -> None
     first = meter.taken()
     cancelled(world, root)
     meter.taken()
-    say(world.deps, human(), root.workflow_id, "And now?")
+    say(world.deps, human(), root.workflow_id, SaidMessage("And now?"))
     later = meter.taken()
     assert (first.index_units, later.index_units) == (handoff.index_units + 1, handoff.index_units)
     assert (first.writes, later.writes) == (handoff.writes, handoff.writes)
@@ -106,7 +106,7 @@ def test_what_is_added_to_a_conversation_that_was_over_shows(rig: Rig) -> None:
     cancelled(rig.world, root)
     assert [each.is_open for each in listed(rig.world)] == [False]
     other = rig.other()
-    said = say(other.deps, human(), root.workflow_id, "And now?").task
+    said = say(other.deps, human(), root.workflow_id, SaidMessage("And now?")).task
     (found,) = listed(rig.world)
     assert (found.is_open, found.holder.id, found.updated_at) == (True, said.id, said.meta.updated_at)
     cancelled(other, said)

@@ -68,9 +68,9 @@ def latest(world: World, conversation: str) -> str:
     return max(each.task_id for each in world.store.workflows.members(WORKSPACE, conversation))
 
 
-def move(world: World, gateway: Gateway, conversation: str, *, to_scout: bool = True) -> None:
+def move(world: World, gateway: Gateway, conversation: str, *, to_scout: bool = True, **seen: int) -> None:
     """Bob says something in the conversation, and the auditor answers, or transfers it to the scout."""
-    must(gateway.post(BOB, f"/conversations/{conversation}/messages", {"message": "Go on"}))
+    must(gateway.post(BOB, f"/conversations/{conversation}/messages", {"message": "Go on", **seen}))
     world.clock.advance(5)
     if to_scout:
         act(gateway, "auditor", "transfer", target={"agent": "scout", "reason": "yours"})
@@ -140,7 +140,7 @@ def test_a_message_that_moved_on_to_the_same_changed_agent_needs_its_version(wor
     conversation = held_back(world, gateway)
     read = review_of(gateway)
     version = edit(gateway)
-    move(world, gateway, conversation, to_scout=False)
+    move(world, gateway, conversation, to_scout=False, agent_version=version)
     assert release(gateway, read, version=read["version"]).code == "version_conflict"
     now = review_of(gateway)
     assert release(gateway, now, version=now["version"]).code == "agent_changed"

@@ -166,6 +166,7 @@ def conversation(play: Play) -> None:
     play("human:alice", f"GET {path}")
     play("human:alice", f"GET /tasks/{made['task']['id']}/model-calls")
     page = play("human:alice", f"GET {path}/messages?limit=2")
+    play("human:alice", f"POST {path}/messages", {"message": "And dinner?", "after": page["after"]})
     play("human:alice", f"GET {path}/messages?after={page['after']}")
     play("agent:scout", f"GET {path}")
     play("human:alice", "GET /conversations?begun_by=human%3Aalice&state=idle")

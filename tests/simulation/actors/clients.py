@@ -23,7 +23,7 @@ from baton.services.alerts.list_alerts import AlertFilter, list_alerts
 from baton.services.alerts.raise_alert import AlertRequest, raise_alert
 from baton.services.claims.release_claim import release_claim
 from baton.services.claims.wait_for_callback import answer_callback
-from baton.services.conversations.converse import Opening, say, start_conversation
+from baton.services.conversations.converse import Opening, SaidMessage, say, start_conversation
 from baton.services.escalations.close_review import Closing, close_review
 from baton.services.escalations.create_handoff_marker import create_handoff_marker
 from baton.services.escalations.release_review import release_review
@@ -166,7 +166,9 @@ class Client:
         begun = self._context.conversations()
         if begun and self._draw(3 if self._focus is Focus.TALKS else 2):
             workflow = sim.pick(begun)
-            self._context.ask("say", by, lambda idempotency_key: say(sim.deps, by, workflow, "go on", idempotency_key))
+            self._context.ask(
+                "say", by, lambda idempotency_key: say(sim.deps, by, workflow, SaidMessage("go on"), idempotency_key)
+            )
             return
         opening = Opening(agent=sim.pick(ALL), message="hello", context={})
         self._context.ask(

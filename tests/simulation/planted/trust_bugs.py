@@ -310,6 +310,8 @@ _REVIEWS = f"{_ATTACKS}/test_reviews.py::test_a_request_is_not_released_to_an_ag
 _MOVED = f"{_ATTACKS}/test_reviews.py::test_a_message_is_not_released_to_another_agent_than_the_one_that_was_read"
 _AGAIN = f"{_ATTACKS}/test_reviews.py::test_another_request_of_an_open_review_does_not_approve_the_change_of_its_agent"
 _BACK = f"{_ATTACKS}/test_reviews.py::test_a_rollback_is_released_to_the_agent_that_it_names_or_to_nobody"
+_TALKS = f"{_ATTACKS}/test_conversations.py"
+_SAID = f"{_TALKS}::test_a_message_approves_nothing_for_an_agent_that_changed_since_its_turn"
 _RETRIES = f"{_ATTACKS}/test_retries.py::test_a_retry_keeps_the_approved_state_and_names_the_author_of_what_was_saved"
 GUARDS = (
     bug("everybody defers guarded work", do.drop_statement("tasks/transitions:_defer", "must_name"),
@@ -382,6 +384,17 @@ GUARDS = (
     bug("a message that was read is refused once its snapshot of the memory is older",
         do.operand("conversations/converse:as_said_now", "said", "replace"),
         test=f"{_ATTACKS}/test_reviews.py::test_a_message_is_released_as_it_was_read_while_the_memory_changes"),
+    bug("a message is sent to a conversation that has moved on",
+        do.drop_statement("conversations/converse:say.decide", "_must_have_read"),
+        test=f"{_TALKS}::test_a_message_approves_nothing_that_was_asked_after_what_was_read"),
+    bug("a message approves for an agent that a member has changed since",
+        do.drop_statement("conversations/converse:_continue", "_must_have_seen"), test=_SAID),
+    bug("a message is compared with what its holder came as",
+        do.drop_argument("conversations/converse:_must_have_seen", "changed", "came_as"),
+        test=f"{_TALKS}::test_a_message_to_an_agent_that_was_named_with_its_last_approval_is_sent"),
+    bug("an agent that took open work may have changed since",
+        do.condition("conversations/converse:_must_have_seen", "holder.target_agent is None", "is_as_at"),
+        test=f"{_TALKS}::test_a_message_to_an_agent_that_took_open_work_is_compared_since_the_work_came"),
     bug("no rule is asked for when a claim is resumed",
         do.drop_statement("tasks/transitions:_resume_claim", "_must_be_met"),
         test=f"{_RULES}::test_a_rule_that_is_newer_than_a_claim_is_judged_when_the_claim_is_resumed"),

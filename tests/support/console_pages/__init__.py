@@ -22,7 +22,7 @@ def shown(folder: Path, program: str, **known: Any) -> Any:
     shutil.copytree(Path(console.__file__).parent / "static", folder / "static")
     shutil.copy(Path(__file__).parent / "page.js", folder)
     (folder / "package.json").write_text('{"type": "module"}', "utf-8")
-    names = "open, look, press, served, sent, text, typed, screens"
+    names = "open, look, press, served, sent, text, type, typed, screens"
     lines = [f'import {{ {names} }} from "./page.js";', 'import { writeFileSync } from "node:fs";']
     lines += [f"const {name} = {json.dumps(value)};" for name, value in known.items()]
     lines += [f"const found = await (async () => {{ {program} }})();"]

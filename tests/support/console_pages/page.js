@@ -45,6 +45,8 @@ class Element extends Node {
   showModal() {}
   close() {}
   focus() {}
+  reset() {}
+  scrollIntoView() {}
 }
 /** The values of the next form. */
 export const typed = {};
@@ -66,15 +68,16 @@ for (const [name, value] of Object.entries(globals)) {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }
 
-/** Answers by the end of a path before its query; others are empty lists. A function gets the body: it returns status and answer. */
+/** Answers by the end of a path before its query; others are empty lists. A function gets the body that was sent last, the method and
+ * the query: it returns status and answer. */
 export const served = {};
 export const sent = [];
 let reading = 0;
 globalThis.fetch = async (url, { method = "GET", body } = {}) => {
-  const path = new URL(url).pathname;
+  const { pathname: path, searchParams: query } = new URL(url);
   const found = served[Object.keys(served).find((each) => path.endsWith(each))] ?? { items: [], next_cursor: null };
   if (method !== "GET") sent.push(JSON.parse(body));
-  const [status, answer] = typeof found === "function" ? found(sent.at(-1)) : [200, found];
+  const [status, answer] = typeof found === "function" ? found(sent.at(-1), method, query) : [200, found];
   reading += 1;
   setTimeout(() => { reading -= 1; });
   return new Response(JSON.stringify(answer), { status, headers: { "content-type": "application/json" } });
@@ -112,6 +115,15 @@ export function text(of = root) {
 }
 
 const every = (of) => [of, ...of.childNodes.flatMap(every)];
+
+/** Types into the field of this name. */
+export async function type(name, value) {
+  typed[name] = value;
+  const field = every(root).find((each) => each.name === name);
+  field.value = value;
+  field.listeners.input.call(field, { type: "input", target: field, currentTarget: field });
+  await wait();
+}
 
 /** Presses the last button that begins with these words; a form's button sends it. Returns false for a disabled one. */
 export async function press(words) {

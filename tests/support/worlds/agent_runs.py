@@ -15,7 +15,14 @@ from baton.domain.tasks.task import Task
 from baton.ports.runs import Model, ModelReply, ModelRequest, StopReason
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
-from baton.services.conversations.converse import Opening, ReadMessage, read_messages, say, start_conversation
+from baton.services.conversations.converse import (
+    Opening,
+    ReadMessage,
+    SaidMessage,
+    read_messages,
+    say,
+    start_conversation,
+)
 from baton.services.runs.process_task import DispatchNotice, NoticeOutcome, TimeBudget, process_task
 from baton.services.runs.run_agent import AgentLoop
 from baton.services.tasks.sweep import sweep
@@ -104,7 +111,7 @@ class AgentRuns:
         return self.task(task.id)
 
     def say(self, conversation_id: str, text: str) -> Task:
-        task = say(self.deps, human(), conversation_id, text).task
+        task = say(self.deps, human(), conversation_id, SaidMessage(text)).task
         self.run()
         return self.task(task.id)
 

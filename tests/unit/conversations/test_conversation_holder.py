@@ -18,7 +18,7 @@ from baton.domain.runs.history import conversation_in
 from baton.services.access.change_settings import change_settings
 from baton.services.agents.define_tool import define_tool
 from baton.services.agents.register_agent import register_agent
-from baton.services.conversations.converse import Opening, say, start_conversation
+from baton.services.conversations.converse import Opening, SaidMessage, say, start_conversation
 from baton.services.escalations.list_reviews import list_reviews
 from baton.services.escalations.release_review import release_review
 from baton.services.handoffs.retry_handoff import retry_handoff
@@ -107,9 +107,9 @@ def test_who_says_something_while_another_does_is_told_to_wait() -> None:
     store = HookedStore()
     agent_runs = processes([says("Hi.")], [says("Here.")], World(store=store))
     root = agent_runs.start("boss")
-    store.after["handoff_inputs"] = lambda: say(agent_runs.deps, human(), root.workflow_id, "First")
+    store.after["handoff_inputs"] = lambda: say(agent_runs.deps, human(), root.workflow_id, SaidMessage("First"))
     with pytest.raises(ConversationBusy):
-        say(agent_runs.deps, human(), root.workflow_id, "Second")
+        say(agent_runs.deps, human(), root.workflow_id, SaidMessage("Second"))
     assert [agent_runs.body(each.id)["input"]["message"] for each in agent_runs.tasks(root.workflow_id)] == [
         "Hello",
         "First",
@@ -123,10 +123,10 @@ def test_a_message_that_is_let_through_while_the_user_says_another_waits_for_tha
     root = agent_runs.start("boss")
     change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 1})
     with pytest.raises(LoopTripped):
-        say(agent_runs.deps, human(), root.workflow_id, "First")
+        say(agent_runs.deps, human(), root.workflow_id, SaidMessage("First"))
     (review,) = list_reviews(agent_runs.deps, human(), ReviewState.OPEN, 10, None).items
     change_settings(agent_runs.deps, human(), {"max_handoffs_per_workflow": 9})
-    store.before["talk"] = lambda: say(agent_runs.deps, human(), root.workflow_id, "Second")
+    store.before["talk"] = lambda: say(agent_runs.deps, human(), root.workflow_id, SaidMessage("Second"))
     with pytest.raises(ConversationBusy):
         release_review(agent_runs.deps, human(), review.id)
     said = [agent_runs.body(each.id)["input"]["message"] for each in agent_runs.tasks(root.workflow_id)]
@@ -140,7 +140,7 @@ def test_a_message_that_is_let_through_goes_to_who_has_the_conversation_now_with
     child = team.transfer(team.take("anna", root.id), "bert").task.successors[0]
     change_settings(team.deps, human(), {"max_handoffs_per_workflow": 2})
     with pytest.raises(LoopTripped):
-        say(team.deps, human(), root.workflow_id, "And now?")
+        say(team.deps, human(), root.workflow_id, SaidMessage("And now?"))
     (review,) = list_reviews(team.deps, human(), ReviewState.OPEN, 10, None).items
     approve_task(team.deps, human(), child, None)
     with pytest.raises(ConversationBusy):
@@ -152,7 +152,7 @@ def test_a_message_that_is_let_through_goes_to_who_has_the_conversation_now_with
     assert message is not None
     assert (message.message, [each.task_id for each in message.earlier]) == ("And now?", [root.id, child])
     with pytest.raises(ConversationBusy):
-        say(team.deps, human(), root.workflow_id, "More")
+        say(team.deps, human(), root.workflow_id, SaidMessage("More"))
 
 
 @pytest.mark.parametrize("moment", ["talk", "members", "handoff_inputs"])
@@ -166,7 +166,7 @@ def test_what_is_approved_while_the_user_goes_on_is_seen(moment: str) -> None:
     child = team.transfer(team.take("anna", root.id), "bert").task.successors[0]
     store.after[moment] = lambda: approve_task(team.deps, human(), child, None)
     with pytest.raises(ConversationBusy):
-        say(team.deps, human(), root.workflow_id, "And now?")
+        say(team.deps, human(), root.workflow_id, SaidMessage("And now?"))
     assert len(team.tasks()) == 2
 
 

@@ -17,7 +17,7 @@ from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffQuery
 from baton.ports.runs import ModelReply, StopReason
 from baton.services.access.change_settings import change_settings
-from baton.services.conversations.converse import say
+from baton.services.conversations.converse import SaidMessage, say
 from baton.services.handoffs.create_handoff import CreateHandoff, create_handoff
 from baton.services.runs.process_task import NoticeOutcome
 from baton.services.tasks.end_task import cancel_task
@@ -201,7 +201,7 @@ def test_a_context_that_outgrows_its_bound_is_handed_to_nobody(name: str) -> Non
 def test_of_many_who_say_something_at_once_one_is_heard() -> None:
     agent_runs = alone(says("Hi."))
     root = agent_runs.start("helper")
-    answers = at_once(8, lambda: say(agent_runs.deps, human(), root.workflow_id, "And now?"))
+    answers = at_once(8, lambda: say(agent_runs.deps, human(), root.workflow_id, SaidMessage("And now?")))
     assert sum(isinstance(each, TaskDetails) for each in answers) == 1
     assert {type(each) for each in answers} <= {TaskDetails, ConversationBusy, Busy}
     assert len(agent_runs.tasks(root.workflow_id)) == 2

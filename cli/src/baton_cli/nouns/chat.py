@@ -8,61 +8,141 @@ import click
 
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
-from baton_cli.output import may_ask
+from baton_cli.key_queue import LineTerminal, says_yes
+from baton_cli.output import complain, may_ask
 from baton_client.core import Request, with_query
+from baton_client.errors import Refused
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 POLL_SECONDS = 20.0
+# Messages of a conversation that is resumed.
+MOST_SHOWN = 20
 
 
 @click.command("chat", cls=BaseCommand, takes_key=True)
 @click.argument("agent", metavar="[AGENT]", required=False)
 @click.option("--message", "-m", help="Say this, print what is answered, and end.")
 @click.option("--resume", metavar="CONVERSATION", help="Go on with a conversation.")
+@click.option("--after", metavar="CURSOR", help="What you have read of it: `after` of the last answer, with --resume.")
+@click.option("--agent-version", type=int, metavar="N", help="Of its agent, that was looked at: if it has changed.")
 @click.pass_obj
-def command(app: CommandContext, agent: str | None, message: str | None, resume: str | None) -> None:
+def command(app: CommandContext, /, agent: str | None, message: str | None, resume: str | None, **seen: Any) -> None:
     """Talk with an agent.
 
     When it hands the conversation over, the line "Routed to …" says to whom. Off a terminal, --message is needed, and
     the answer is the page of messages. An empty line ends the talk.
+
+    --resume shows the last messages first. Your message is sent for the messages that you were shown, or for those up
+    to --after. If there are newer ones, or the agent has changed, they are shown before the message is sent again.
     """
     if (agent is None) == (resume is None):
         raise click.UsageError("It takes AGENT, or --resume CONVERSATION.")
-    if message is None and (app.out.is_json or not may_ask()):
+    seen = {name: value for name, value in seen.items() if value is not None}
+    if resume is None and seen:
+        raise click.UsageError("--after and --agent-version need --resume CONVERSATION.")
+    terminal = Lines() if may_ask() and not app.out.is_json else None
+    if message is None and terminal is None:
         raise click.UsageError("Missing --message: nobody is here to talk.")
-    talk = Talk(app, agent or "", resume or "")
+    talk = Talk(app, agent or "", terminal, seen)
+    if resume is not None:
+        talk.resume(resume)
     if message is not None:
-        talk.say(message)
-        page = talk.listen()
+        page = talk.say_once(message)
         if app.out.is_json:
             app.out.document(page)
         return
-    while line := click.prompt("you", default="", show_default=False, err=True).strip():
-        talk.say(line)
-        talk.listen()
+    talk.run()
     app.out.say(f"To go on: baton chat --resume {talk.conversation_id}")
 
 
+class Lines:
+    """The lines that a person reads and types between the messages."""
+
+    def line(self, question: str) -> str:
+        typed: str = click.prompt(question, default="", show_default=False, err=True)
+        return typed.strip()
+
+    def say(self, text: str) -> None:
+        complain(text)
+
+
 class Talk:
-    """One conversation, read up to the cursor ``_after``."""
+    """One conversation, read up to the cursor ``_after``. ``terminal``: None if no person is there. ``seen``: the
+    fields of a message that name what the person has seen."""
 
-    def __init__(self, app: CommandContext, agent: str, conversation_id: str) -> None:
-        self._app, self._agent, self.conversation_id = app, agent, conversation_id
-        self._after: str | None = None
+    def __init__(
+        self, app: CommandContext, agent: str, terminal: LineTerminal | None, seen: dict[str, Any] | None = None
+    ) -> None:
+        self._app, self._agent, self._terminal, self._seen = app, agent, terminal, seen or {}
+        self.conversation_id = ""
+        self._has_shown = False
+        self._after: str | None = self._seen.get("after")
         self._said = 0
-        if conversation_id:
-            self._page(shown=False)
+        self._own: set[str] = set()  # the tasks of the messages that were sent here
 
-    def say(self, message: str) -> None:
-        self._said += 1
-        key = f"{self._app.key}-{self._said}"
-        if self.conversation_id:
-            path, body = f"/conversations/{self.conversation_id}/messages", {"message": message}
-        else:
+    def resume(self, conversation_id: str) -> None:
+        """Continues a conversation that was read up to ``_after``. Without it, a person is shown the last messages. For
+        a program, only the messages from now on are read, and it claims to have read nothing."""
+        self.conversation_id = conversation_id
+        if self._after is not None:
+            return
+        items = self._page(shown=False)["items"]
+        if self._terminal:
+            self._has_shown = True
+            self._draw(items[-MOST_SHOWN:])
+            self._seen["after"] = self._after
+
+    def run(self) -> None:
+        """Sends each line that the person types, until an empty one."""
+        while self._terminal and (line := self._terminal.line("you")):
+            if self.say(line):
+                self.listen()
+
+    def say_once(self, message: str) -> dict[str, Any] | None:
+        """Returns the answer to a message that was typed before anything was shown; None if the person, once they have
+        read the last messages, doesn't send it."""
+        if self._terminal and self._has_shown and not says_yes(self._terminal, "Send your message"):
+            return None
+        return self.listen() if self.say(message) else None
+
+    def say(self, message: str) -> bool:
+        """Sends the message for the conversation and the agent that were seen. If one of them has changed, a person is
+        shown how, and asked. Returns False if the person doesn't send it then."""
+        while True:
+            self._said += 1
+            key = f"{self._app.key}-{self._said}"
             path, body = "/conversations", {"agent": self._agent, "message": message}
-        self.conversation_id = self._app.client.call(Request[Any]("POST", path, body, key))["conversation_id"]
+            if self.conversation_id:
+                path, body = f"/conversations/{self.conversation_id}/messages", {"message": message, **self._seen}
+            try:
+                made = self._app.client.call(Request[Any]("POST", path, body, key))
+            except Refused as refusal:
+                if self._terminal is None:
+                    raise
+                if not self._sends_again(self._terminal, refusal):
+                    return False
+            else:
+                self.conversation_id = made["conversation_id"]
+                self._own.add(made["task"]["id"])
+                self._seen.pop("agent_version", None)
+                return True
+
+    def _sends_again(self, terminal: LineTerminal, refusal: Refused) -> bool:
+        """Shows why a message was refused. Returns True if the person sends it for what they see now."""
+        from baton_cli.approval_decisions import CHANGED, looked_at, takes_as_it_is
+
+        if refusal.code == "conversation_moved":
+            self._page()
+            self._seen["after"] = self._after
+            return says_yes(terminal, "These messages are new. Send yours")
+        if refusal.code != CHANGED:
+            raise refusal
+        if not takes_as_it_is(self._app, terminal, refusal.problem):
+            return False
+        self._seen |= looked_at(refusal.problem)
+        return True
 
     def listen(self) -> dict[str, Any]:
         """Returns the messages that come until no agent is at work any more."""
@@ -72,6 +152,7 @@ class Talk:
             items += self._page()["items"]
             if conversation["state"] == "idle":
                 items += self._page()["items"]
+                self._seen["after"] = self._after
                 return {"items": items, "after": self._after}
             self._wait(conversation)
 
@@ -96,13 +177,18 @@ class Talk:
             items += page["items"]
             if not page["items"]:
                 break
-        if shown and not self._app.out.is_json and items:
-            self._app.out.draw(lambda screen: _draw(screen, items))
+        if shown and not self._app.out.is_json:
+            self._draw(items)
         return {"items": items, "after": self._after}
 
+    def _draw(self, items: list[dict[str, Any]]) -> None:
+        """Draws the messages, but those that were typed here: they are on the screen already."""
+        from baton_cli.screens import talk
 
-def _draw(screen: Screen, items: list[dict[str, Any]]) -> None:
-    from baton_cli.screens import talk
+        def draw(screen: Screen) -> None:
+            for each in items:
+                if each["type"] != "user_message" or each["task_id"] not in self._own:
+                    talk.message(screen, each)
 
-    for each in items:
-        talk.message(screen, each)
+        if items:
+            self._app.out.draw(draw)

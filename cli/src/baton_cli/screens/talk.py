@@ -9,9 +9,9 @@ from baton_cli.screen import Screen
 
 
 def message(screen: Screen, said: dict[str, Any]) -> None:
-    """Draws a message. The user's own are on the screen already."""
+    """Draws a message."""
     kind, agent, text = said["type"], said["agent"], said["text"]
-    if kind == "assistant_message":
+    if kind in {"assistant_message", "user_message"}:
         screen.marked(f"{agent}:", text, "bold")
     elif kind == "handoff":
         screen.line(f"→ {text}", "cyan")  # Routed to …

@@ -804,7 +804,11 @@ class McpMessage(TypedDict):
 
 
 class MessageRequest(TypedDict):
+    """`after`: from the page of messages that the author has read last. A message to a conversation that has moved on since is refused. Left out, the author has read nothing. `agent_version`: the `version` of the agent that holds the conversation, once a human has looked at it. Needed if a service or a member has changed the agent since the last message was approved."""
+
     message: str
+    after: NotRequired[str | None]
+    agent_version: NotRequired[int | None]
 
 
 class MessageView(TypedDict):

@@ -37,20 +37,22 @@ export function Message({ of }) {
 
 /** @typedef {import("api").MessageView} MessageView */
 
-/** @param {string} id @param {() => boolean} isBusy while it is answered, messages come without a ring
- * @returns {MessageView[]} */
+/** The messages, and the cursor after the last of them. @param {string} id
+ * @param {() => boolean} isBusy while it is answered, messages come without a ring
+ * @returns {{messages: MessageView[], after?: string}} */
 export function useMessages(id, isBusy) {
-  const [messages, setMessages] = useState(/** @type {MessageView[]} */ ([]));
+  const [read, setRead] = useState(/** @type {{messages: MessageView[], after?: string}} */ ({ messages: [] }));
   useEffect(() => {
     const stop = new AbortController();
-    void follow(id, isBusy, stop.signal, (more) => setMessages((before) => [...before, ...more]));
-    return () => { stop.abort(); setMessages([]); };
+    void follow(id, isBusy, stop.signal, ({ items, after }) =>
+      setRead(({ messages }) => ({ messages: [...messages, ...items], after })));
+    return () => { stop.abort(); setRead({ messages: [] }); };
   }, [id]);
-  return messages;
+  return read;
 }
 
 /** @param {string} id @param {() => boolean} isBusy @param {AbortSignal} stop
- * @param {(more: MessageView[]) => void} tell */
+ * @param {(more: import("api").MessagePage) => void} tell */
 async function follow(id, isBusy, stop, tell) {
   let after = "";
   let wait = EVERY_MS;
@@ -63,7 +65,7 @@ async function follow(id, isBusy, stop, tell) {
       if (stop.aborted) return;
       const isMore = page.after !== after && page.items.length > 0;
       after = page.after;
-      if (page.items.length > 0) tell(page.items);
+      if (page.items.length > 0) tell(page);
       wait = isMore ? 0 : EVERY_MS;
     } catch (error) {
       if (stop.aborted) return;

@@ -29,7 +29,7 @@ BatonError
 │   ├── LimitReached · TooManyAlerts
 │   ├── ClaimFull         the claim has stored as many bytes as one may
 │   ├── TooManyWaits      the task has waited for callbacks as often as one may
-│   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy
+│   ├── AlreadyRetried · CallbackUsed · OwnHandoff · AtCapacity · ConversationBusy · ConversationMoved
 │   ├── LoopTripped       the loop guard stopped a handoff
 │   ├── NotASession · TooManySessions
 │   ├── ChangeOver · ChangeOvertaken   a change of the workspace that waits for an administrator
@@ -66,7 +66,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 
 class BatonError(Exception):
@@ -321,12 +321,13 @@ class RevisionChanged(Refused):
 
 
 class AgentChanged(Refused):
-    """The approver hasn't seen the current target. ``about``: ``task_id``, ``retry_of``, or ``review_id`` of a manual
-    review. ``change``: the service or member that has changed it since the task or request came, and the fields; None
-    if a version was named that it never had. ``versions``: for open work, the versions of its agents to send next, by
-    slug."""
+    """The approver hasn't seen the current target. ``about``: ``task_id``, ``retry_of``, ``review_id`` of a manual
+    review, or ``conversation_id`` of a message. ``change``: the service or member that has changed it since the task,
+    request or last message came, and the fields; None if a version was named that it never had. ``versions``: for open
+    work, the versions of its agents to send next, by slug."""
 
     code = "agent_changed"
+    _CAME: ClassVar = {"review_id": "this request", "conversation_id": "the last message"}
 
     def __init__(
         self,
@@ -337,7 +338,7 @@ class AgentChanged(Refused):
         versions: Mapping[str, int] | None = None,
     ) -> None:
         by, fields = change or ("", ())
-        came = "this request" if "review_id" in about else "this task"
+        came = next((words for name, words in self._CAME.items() if name in about), "this task")
         what = f"{by} changed {agent} ({', '.join(fields)}) since {came} came" if change else f"{agent} is another"
         name = "agent_version" if versions is None else f"agent_versions.{agent}"
         message = f"{what}: look at the agent, and send its version as {name}."
@@ -691,6 +692,17 @@ class ConversationBusy(Refused):
             f"The conversation's last message is still being answered ({task_id} is {state}). Try again after that."
         )
         super().__init__(message, conversation_id=conversation_id, task_id=task_id, state=state)
+
+
+class ConversationMoved(Refused):
+    """The conversation has messages that the author of the new one hasn't read. ``agent``: the agent that holds it."""
+
+    code = "conversation_moved"
+
+    def __init__(self, conversation_id: str, agent: str | None) -> None:
+        held = f", and {agent} holds it" if agent else ""
+        message = f"The conversation has new messages{held}: read them, and send your message again."
+        super().__init__(message, conversation_id=conversation_id, agent=agent)
 
 
 class EntryClosed(Refused):

@@ -11,6 +11,7 @@ from baton.domain import errors
 from baton.domain.access.principal import ACT_AS, Principal
 from baton.domain.access.principal import PrincipalKind as Who
 from baton.domain.access.rights import Deed
+from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import RESERVED, History
 from baton.domain.conversations.conversation_thread import NextTask
 from baton.domain.conversations.read_cursor import parse_read_cursor
@@ -23,7 +24,9 @@ from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
 from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
 from baton.domain.tasks import trail
+from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import Kind, Task
+from baton.domain.tasks.transitions import agent_as_seen
 from baton.ports.deps import Deps
 from baton.ports.details import TaskDetails
 from baton.ports.handoffs import HandoffInputs, HandoffQuery
@@ -50,6 +53,7 @@ __all__ = [
     "MAX_TEXT",
     "Opening",
     "ReadMessage",
+    "SaidMessage",
     "as_said_now",
     "asked_in",
     "going_on",
@@ -64,6 +68,16 @@ REASON = "A user's message"
 MAX_PASSED_OVER = 50
 # The field of the request for a field of the handoff's record.
 _REQUEST_FIELDS = {"target.agent": "agent", "input.message": "message"}
+
+
+@dataclass(frozen=True, slots=True)
+class SaidMessage:
+    """A message for a conversation. ``after``: the read cursor of its author; None claims to have read nothing.
+    ``agent_version``: of the agent, if the author has looked at it since a service or a member changed it."""
+
+    text: str
+    after: str | None = None
+    agent_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +122,17 @@ def start_conversation(
 
 
 def say(
-    deps: Deps, by: Principal, conversation_id: str, text: str, idempotency_key: IdempotencyKey | None = None
+    deps: Deps, by: Principal, conversation_id: str, said: SaidMessage, idempotency_key: IdempotencyKey | None = None
 ) -> TaskDetails:
     """Returns the task that answers the message. It is a handoff like any other: it counts in its workflow, agents and
     services have the same limit per hour as for new workflows, and an agent that holds claims can't send one. Raises
     ``ConversationBusy`` while the last task isn't ended, ``Unknown`` for a workflow that no user's message began,
-    ``ClaimRequired``, ``LoopTripped``, ``TargetInactive``, ``GuardrailRefused`` and ``ScopeNeeded``."""
+    ``ClaimRequired``, ``LoopTripped``, ``TargetInactive``, ``GuardrailRefused`` and ``ScopeNeeded``.
+
+    Raises:
+        ConversationMoved: the author hasn't read all messages of the task that holds the conversation.
+        AgentChanged: the author may approve, and hasn't seen how a service or a member has changed the agent since.
+    """
     by.must_have(Deed.CONVERSE)
     by.must_be_let_converse()
     workspace = by.workspace
@@ -133,7 +152,9 @@ def say(
             raise errors.ClaimRequired(by.id)
         if not holder.is_ended:
             raise errors.ConversationBusy(conversation_id, holder.id, str(holder.state))
-        return _continue(deps, by, found, inputs, _Said(text, idempotency_key))
+        if said.after is not None:
+            _must_have_read(deps, holder, said.after)
+        return _continue(deps, by, found, inputs, _Request(said, idempotency_key))
 
     return idempotency.run_once(deps, idempotency_key, decide, replay)
 
@@ -161,18 +182,42 @@ def _must_be_a_conversation(deps: Deps, found: FoundConversation, inputs: Handof
         raise errors.Unknown("conversation")
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A user's message."""
+def _must_have_read(deps: Deps, holder: Task, after: str) -> None:
+    """Raises ``ConversationMoved`` unless the messages of the holder, which has ended, were read to the end. Another
+    task can hold the conversation only with such messages of its own."""
+    cursor = CursorStore(deps, holder.workspace, holder.workflow_id).told_by(after)
+    if parse_read_cursor(cursor).of(holder) is not None:
+        raise errors.ConversationMoved(holder.workflow_id, holder.agent)
 
-    text: str
+
+def _must_have_seen(by: Principal, holder: Task, agent: Agent, agent_version: int | None) -> None:
+    """The message of a person who may approve is their approval. It is compared with the approval of the holder, like a
+    retry. Open work was approved for no agent: the agent must be as it was when the work came."""
+    if not by.may_do(Deed.APPROVE):
+        return
+    approved_as = holder.approved_as
+    if holder.target_agent is None and agent.is_as_at(holder.created_at):
+        approved_as = agent.service_version
+    seen = Seen(digest=holder.digest, agent_version=agent_version)
+    about = {"conversation_id": holder.workflow_id}
+    agent_as_seen(holder.changed(approved_as=approved_as, came_as=None), seen, agent, (), about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request to send a message."""
+
+    said: SaidMessage
     idempotency_key: IdempotencyKey | None
 
 
-def _continue(deps: Deps, by: Principal, found: FoundConversation, inputs: HandoffInputs, said: _Said) -> TaskDetails:
-    workspace, now, idempotency_key = by.workspace, deps.clock.now(), said.idempotency_key
-    message = checked({"message": said.text}, inputs.settings.guardrails, "")["message"]
+def _continue(
+    deps: Deps, by: Principal, found: FoundConversation, inputs: HandoffInputs, request: _Request
+) -> TaskDetails:
+    workspace, now, idempotency_key = by.workspace, deps.clock.now(), request.idempotency_key
+    message = checked({"message": request.said.text}, inputs.settings.guardrails, "")["message"]
     agent = resolve_agents.active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
+    _must_have_seen(by, found.holder, agent, request.said.agent_version)
     terms = Terms(
         settings=inputs.settings,
         now=now,
