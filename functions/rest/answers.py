@@ -94,8 +94,8 @@ def internal_error(request_id: str) -> Answer:
     return Answer(body["status"], body, content_type=PROBLEM_JSON)
 
 
-def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
-    """Returns API Gateway's payload format 2.0."""
+def to_gateway(answer: Answer, request_id: str, *, has_body: bool = True) -> dict[str, Any]:
+    """Returns API Gateway's payload format 2.0; without the body for the answer to ``HEAD``."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Request-Id": request_id}
     result: dict[str, Any] = {"statusCode": int(answer.status), "headers": {**headers, **answer.headers}}
     if answer.cookies:
@@ -103,7 +103,7 @@ def to_gateway(answer: Answer, request_id: str) -> dict[str, Any]:
     text = text_of(answer)
     if text is not None:
         result["headers"]["Content-Type"] = answer.content_type
-        result["body"] = text
+        result |= {"body": text} if has_body else {}
     return result
 
 

@@ -19,7 +19,7 @@ from baton.steps.agents.kill_switch import caller_must_be_on
 from rest import answers, console_links, edge, etags, routing, session_cookie
 from rest.conditional_answers import conditional_answer_of
 from rest.errors import NotAuthenticated, WrongAddress
-from rest.request import Request, request_id
+from rest.request import Request, is_head, request_id
 
 NOBODY = Principal("", PrincipalKind.SERVICE, "")
 _IDS = ("route", "workspace", "principal", *routing.THINGS)
@@ -55,7 +55,7 @@ class App:
             ms = round((time.monotonic() - started) * 1_000)
             logger().info("request answered", action="request_answered", status=int(answer.status), ms=ms)
             logger().remove_keys(_IDS)
-        return answers.to_gateway(answer, shown_id)
+        return answers.to_gateway(answer, shown_id, has_body=not is_head(event))
 
     def _answer(self, request: Request) -> answers.Answer:
         """The caller comes before everything else but the way here: a stranger isn't even told which routes there

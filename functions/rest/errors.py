@@ -57,6 +57,15 @@ class MethodNotAllowed(errors.BatonError):
         super().__init__(f"This path takes {self.allowed}.")
 
 
+class UnknownCharset(errors.BatonError):
+    """A body in another character set than UTF-8."""
+
+    code = "unknown_charset"
+
+    def __init__(self, charset: str) -> None:
+        super().__init__(f"The body must be UTF-8, and its Content-Type names {charset!r}.")
+
+
 STATUSES: dict[type[errors.BatonError], int] = {
     MalformedJson: 400,
     NotAuthenticated: 401,
@@ -67,6 +76,7 @@ STATUSES: dict[type[errors.BatonError], int] = {
     errors.Refused: 409,
     errors.TrackerTrouble: 409,
     errors.TooLarge: 413,
+    UnknownCharset: 415,
     errors.InvalidInput: 422,
     errors.TooMany: 429,
     errors.BatonError: 500,

@@ -21,6 +21,7 @@ from rest.request import Request
 _KEPT = {"Cache-Control": "private, no-cache", "Vary": console_links.VARY}
 
 LENGTH, EDITION_LENGTH = 32, 16
+_OF_A_PROXY = re.compile(r'[-;](gzip|br|deflate|zstd)"\Z')
 _WITH_EDITION = re.compile(rf'(W/"[0-9a-f]{{{LENGTH}}})\.([0-9a-f]{{{EDITION_LENGTH}}})"\Z')
 
 
@@ -51,9 +52,11 @@ def without_edition(tag: str) -> str:
 
 
 def known_to(request: Request) -> frozenset[str]:
-    """Returns the tags that the caller shows, those of other servers too."""
+    """Returns the tags that the caller shows, those of other servers too, as Baton writes them: the comparison ignores
+    the mark of weakness (RFC 9110 §8.8.3.2), and the suffix of a proxy that compresses."""
     header = request.header("if-none-match") or ""
-    return frozenset(each.strip() for each in header.split(",") if each.strip())
+    shown = (each.strip().removeprefix("W/") for each in header.split(","))
+    return frozenset(f"W/{_OF_A_PROXY.sub(chr(34), each)}" for each in shown if each)
 
 
 def tagged(answer: answers.Answer, by: Principal, request: Request) -> answers.Answer:

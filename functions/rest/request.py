@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.idempotency import IdempotencyKey
-from rest.errors import MalformedJson, NotAuthenticated
+from rest.errors import MalformedJson, NotAuthenticated, UnknownCharset
 from rest.strict_json import MAX_BYTES, too_large
 
 MAX_QUERY_FIELDS = 100
@@ -23,6 +23,8 @@ MAX_ENCODED = MAX_BYTES * 4 // 3 + 4
 # The marks that are scanned in an oversized body without a token.
 STRANGERS_MARKS = 2_000
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([^\s;\"']{1,40})", re.IGNORECASE)
+UTF8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 _KEY = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
@@ -39,7 +41,8 @@ class Request:
 
     @property
     def method(self) -> str:
-        return str(self.event["requestContext"]["http"]["method"]).upper()
+        """Returns the method; ``GET`` for ``HEAD``, whose answer only lacks the body."""
+        return "GET" if is_head(self.event) else str(self.event["requestContext"]["http"]["method"]).upper()
 
     @property
     def path(self) -> str:
@@ -77,17 +80,27 @@ class Request:
 
     @property
     def body(self) -> bytes:
-        """Raises ``MalformedJson`` for wrong base 64, and ``TooLarge`` for a body that is too large even encoded: that
-        one isn't decoded first."""
+        """Raises ``MalformedJson`` for wrong base 64 and for bytes that aren't UTF-8, and ``TooLarge`` for a body that
+        is too large even encoded: that one isn't decoded first."""
         body = self.event.get("body") or ""
         if not self.event.get("isBase64Encoded"):
-            return str(body).encode("utf-8", "surrogatepass")
+            content = str(body).encode("utf-8", "surrogatepass")
+            if "\ufffd" in body and self.header("content-length") not in {None, str(len(content))}:
+                # The gateway has put U+FFFD, three bytes of UTF-8, in the place of each byte that it can't read.
+                raise MalformedJson("body", "must be UTF-8")
+            return content
         if len(body) > MAX_ENCODED:
             raise errors.TooLarge("body", f"is larger than {MAX_BYTES} bytes")
         try:
             return base64.b64decode(body, validate=True)
         except ValueError as exc:
             raise MalformedJson("body", "is not base 64") from exc
+
+    def must_be_utf8(self) -> None:
+        """Raises ``UnknownCharset`` if the header names another character set."""
+        found = _CHARSET.search(self.header("content-type") or "")
+        if found is not None and found[1].lower() not in UTF8:
+            raise UnknownCharset(found[1])
 
     @property
     def strangers_body(self) -> bytes:
@@ -118,6 +131,14 @@ class Request:
         if not _KEY.match(key):
             raise errors.InvalidInput("Idempotency-Key", "must be 1 to 200 printable ASCII characters")
         return IdempotencyKey(by, f"{self.method} {self.path}", key, body_hash, now)
+
+
+def is_head(event: Any) -> bool:
+    """Never raises: a malformed event isn't one."""
+    try:
+        return str(event["requestContext"]["http"]["method"]).upper() == "HEAD"
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 def request_id(event: Any) -> str:

@@ -221,6 +221,7 @@ class Endpoint:
     def _body(self, request: Request) -> JsonBody:
         if self.body is None or self.body.is_raw:
             return EMPTY
+        request.must_be_utf8()
         media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
         if not (self.takes_yaml and media_type in YAML_TYPES):
             return read_json(request.body, any_value=self.any_value)
@@ -288,6 +289,7 @@ class Routes:
         """Raises ``UnknownRoute``, or ``MethodNotAllowed`` with the methods of the path, in other functions too."""
         allowed = {route.method for route in self.all if route.pattern.match(path)}
         allowed |= {other_method for template, other_method in elsewhere.items() if _pattern(template).match(path)}
+        allowed |= {"HEAD"} if "GET" in allowed else set()
         raise MethodNotAllowed(allowed) if allowed else UnknownRoute
 
 

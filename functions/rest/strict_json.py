@@ -57,7 +57,7 @@ def read_json(body: bytes, *, any_value: bool = False) -> JsonBody:
     if not body.strip(BLANKS):
         return NULL if any_value else EMPTY
     try:
-        text = body.decode()
+        text = body.decode("utf-8-sig")  # some programs write a byte order mark
     except UnicodeDecodeError as exc:
         raise MalformedJson("body", "must be UTF-8") from exc
     if _depth(text) > MAX_DEPTH:

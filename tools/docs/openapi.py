@@ -50,6 +50,7 @@ MEANINGS = {
     404: "Unknown, here or in this workspace",
     409: "The state of things doesn't allow it; `code` says why",
     413: "The body is larger than 262,144 bytes; `errors` names its largest field",
+    415: "The `Content-Type` names another character set than UTF-8",
     422: "A field, parameter or header is wrong; `errors` names it",
     429: "More than this caller may ask for; again after `Retry-After` seconds. Or more than the whole API takes: that "
     "answer is AWS's own, and has no `Retry-After`",
@@ -345,7 +346,7 @@ def _refusals(route: Endpoint) -> list[int]:
     if route.method != "GET":
         found.add(409)
     if route.body is not None:
-        found |= {400, 413}
+        found |= {400, 413, 415}
     return sorted(found)
 
 

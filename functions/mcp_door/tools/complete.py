@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -13,7 +14,10 @@ from mcp_door.tools import claim_next
 from mcp_door.tools.arguments import Arguments, merged
 from mcp_door.tools.tool import FOR_WORKERS, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_under_claim
+from mcp_door.tools.typed_texts import document_in
 from rest import models
+
+STORED_AS_JSON = "The output was a text with a JSON document. The document is stored, not the text."
 
 
 class ReportArguments(Piece):
@@ -52,8 +56,12 @@ class CompleteArguments(Arguments):
 def complete(call: ToolCall[CompleteArguments]) -> Said:
     """End your claim: the work is done."""
     key = key_under_claim("complete", call.arguments.given())
-    params = {"task_id": call.arguments.task_id}
-    return ended(call.play("complete", call.arguments.body(), params=params, key=key))
+    params, body = {"task_id": call.arguments.task_id}, call.arguments.body()
+    document = document_in(body.get("output"))
+    if document is not None:
+        body["output"] = document.value
+    said = ended(call.play("complete", body, params=params, key=key))
+    return said if document is None else replace(said, lines=[*said.lines, STORED_AS_JSON])
 
 
 def ended(task: dict[str, Any]) -> Said:

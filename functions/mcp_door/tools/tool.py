@@ -14,6 +14,7 @@ from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments, reader_of, shown_schema
 from mcp_door.tools.inner_call import Caller
 from mcp_door.tools.steps import known_step
+from mcp_door.tools.typed_texts import as_declared
 from rest.strict_json import JsonBody
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
@@ -156,4 +157,4 @@ class McpTool:
 
     def call(self, caller: Caller, arguments: JsonBody) -> Said:
         """Raises ``InvalidFields`` for wrong arguments, and what its routes raise."""
-        return self.handler(ToolCall(caller, self._read(arguments)))
+        return self.handler(ToolCall(caller, self._read(as_declared(arguments, self.arguments))))

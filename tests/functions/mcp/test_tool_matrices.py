@@ -151,9 +151,9 @@ def needed(client: McpClient, tool: str) -> dict[str, Any]:
 
 WRONG: dict[str, list[Any]] = {
     "string": [7, True, {}, []],
-    "integer": ["7", 1.5, True, -1, 10**30],
-    "boolean": ["true", 1],
-    "object": ["{}", [], 7],
+    "integer": ["seven", 1.5, True, -1, 10**30],
+    "boolean": ["yes", 1],
+    "object": ["{", [], 7],
     "array": ["a", {}, 7],
 }
 

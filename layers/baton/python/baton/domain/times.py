@@ -44,7 +44,10 @@ def parse_rfc3339(text: str) -> datetime:
     """Returns the time. Raises ``ValueError`` unless ``text`` is an RFC 3339 time with an offset."""
     if not _RFC3339.fullmatch(text):
         raise ValueError(text)
-    return whole_ms(datetime.fromisoformat(text.upper()))
+    # A leap second is the next minute's first one: no clock of Baton's has 61 seconds.
+    is_leap = text[16:19] == ":60"
+    at = datetime.fromisoformat(f"{text[:16]}:59{text[19:]}".upper() if is_leap else text.upper())
+    return whole_ms(at + timedelta(seconds=1) if is_leap else at)
 
 
 def seconds(count: float) -> timedelta:

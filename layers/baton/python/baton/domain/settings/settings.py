@@ -125,12 +125,18 @@ class Settings:
 SETTING_NAMES = tuple(f.name for f in fields(Settings) if f.name != "version")
 
 
+# Files of the zone database that mean what the machine's administrator chose, or clocks with leap seconds.
+_NO_ZONES, _OTHER_CLOCKS = {"localtime", "posixrules", "Factory"}, ("right/", "posix/")
+
+
 def _within(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
         raise errors.InvalidInput(name, f"must be from {low} to {high}")
 
 
 def _check_zone(name: str) -> None:
+    if name in _NO_ZONES or name.startswith(_OTHER_CLOCKS):
+        raise errors.InvalidInput("time_zone", f"must be an IANA time zone such as 'America/Chicago', not {name!r}")
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as exc:  # OSError: a folder of the zone database, such as "Europe"
