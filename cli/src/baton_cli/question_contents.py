@@ -10,8 +10,9 @@ from baton_client.caller import Caller
 
 Json = dict[str, Any]
 _CONTENT = (
-    *("id", "task_id", "kind", "text", "options", "form", "tool", "arguments", "asked_by", "agent", "asked_at"),
-    *("until", "people", "group", "needed", "never", "by_rule", "further", "asked_digest", "warnings", "decisions"),
+    *("id", "task_id", "kind", "text", "options", "form", "tool", "arguments", "handoff", "asked_by", "agent"),
+    *("asked_at", "until", "people", "group", "needed", "never", "by_rule", "further", "asked_digest", "warnings"),
+    "decisions",
 )
 _OUTCOMES = {"question_expired": "expired", "approval_revoked": "revoked"}
 
@@ -69,7 +70,7 @@ def _content(question: Json) -> Json:
     """Returns the question's fields with a value, and each decision's fields that aren't null."""
     decisions = [{name: value for name, value in each.items() if value is not None} for each in question["decisions"]]
     whole = {**question, "decisions": decisions}
-    return {name: whole[name] for name in _CONTENT if whole[name]}
+    return {name: whole[name] for name in _CONTENT if whole.get(name)}
 
 
 def _asked(question: Json, arguments: Json | None = None) -> str | None:

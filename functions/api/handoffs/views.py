@@ -87,6 +87,16 @@ class PartOfView(TypedDict):
     number: int
 
 
+class ConversationPart(TypedDict):
+    """The part of a conversation that the receiver gets. ``source``: the agent that handed it over, null for the user;
+    ``instructions``: of the handoff tool; ``earlier``: the tasks whose transcripts come with it."""
+
+    history: Literal["full", "last_message", "none"]
+    source: str | None
+    instructions: str
+    earlier: list[task_views.EarlierTaskView]
+
+
 class ListedHandoff(TypedDict):
     """``status``: in the handoff protocol's words; ``state``, ``revision``, ``digest``: of its task."""
 
@@ -109,12 +119,13 @@ class ListedHandoff(TypedDict):
 
 
 class HandoffView(TypedDict):
-    """The handoff's message and its outcome. ``context``: merged with the context of the handoffs before it.
-    ``snapshot``: what its scope saw when it, or the handoff that it follows from, was made; ``auto_memories``: so many
-    entries come with its claim; ``revision``, ``digest``: of its task; ``result_status``: of a twining handoff.
-    ``completion`` and ``failure``: of its task;
-    ``escalation``: the request of a handoff marker; ``rolls_back``,
-    ``retries``, ``continues``, ``part_of``: the handoff or task that it came from."""
+    """The handoff's message, with every text that its claim brings, and its outcome. ``context``: merged with the
+    context of the handoffs before it. ``snapshot``: what its scope saw when it, or the handoff that it follows from,
+    was made; ``auto_memories``: so many entries come with its claim; ``input``: the user's message; ``hops``:
+    source, target and reason of each handoff before it in its chain; ``left_out``: fields that didn't fit; ``more``:
+    every other field; ``revision``, ``digest``: of its task; ``result_status``: of a twining handoff. ``completion``
+    and ``failure``: of its task; ``escalation``: the request of a handoff marker; ``rolls_back``, ``retries``,
+    ``continues``, ``part_of``: the handoff or task that it came from."""
 
     handoff_id: str
     task_id: str
@@ -133,6 +144,11 @@ class HandoffView(TypedDict):
     rollback: dict[str, Any] | None
     metadata: dict[str, Any]
     budget: dict[str, Any] | None
+    input: NotRequired[task_views.InputView]
+    conversation: NotRequired[ConversationPart]
+    hops: NotRequired[list[list[str | None]]]
+    left_out: NotRequired[list[str]]
+    more: NotRequired[dict[str, Any]]
     scope: NotRequired[str]
     snapshot: NotRequired[SnapshotView]
     auto_memories: NotRequired[int]
@@ -161,6 +177,12 @@ class SplitView(TypedDict):
 
 _ORIGINS = ("retries", "continues", "part_of")
 _OF_MEMORY = (*KEPT, "result_status")
+_OF_CONVERSATIONS = ("input", "conversation", "left_out")
+_PARTS = ("source", "target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget")
+_OF_ROLLBACKS = ("rolls_back", "rollback_request", "failure", "failure_id")
+# Fields that the view has under other names, or that contain no text of anybody.
+_ELSEWHERE = ("handoff_id", "kind", "timestamp", "auto_snapshot", "hops")
+_TASK_OF_MARKERS = ("source_agent", "target_agent", "create_task", "task_priority")
 _OF_MARKERS = ("text", "source_digest_url", "client_relation_ids", "project_relation_ids")
 
 
@@ -231,11 +253,19 @@ def _metadata(task: Task) -> dict[str, Any]:
 
 
 def _origin(task: Task, body: dict[str, Any]) -> dict[str, Any]:
-    found = {name: body[name] for name in (*_OF_MEMORY, *_ORIGINS) if name in body}
+    found = {name: body[name] for name in (*_OF_MEMORY, *_OF_CONVERSATIONS, *_ORIGINS) if name in body}
+    shown = {*_PARTS, *_ELSEWHERE, *found}
+    if hops := body.get("hops", ())[:-1]:
+        found["hops"] = hops
     if task.is_escalation:
         found["escalation"] = {name: body[name] for name in _OF_MARKERS if name in body}
+        shown |= {*_OF_MARKERS, *_TASK_OF_MARKERS, *(() if "target" in body else ("escalation_reason",))}
     if "rolls_back" in body:
+        shown |= {*_OF_ROLLBACKS}
         request = body.get("rollback_request") or {}
         failure = {**body["failure"], "failure_id": body["failure_id"]}
         found["rolls_back"] = {**body["rolls_back"], "failure": failure, "rollback_request": request}
+    # A field that this view doesn't know is shown nevertheless: a person approves all that the claimer gets.
+    if more := {name: value for name, value in body.items() if name not in shown}:
+        found["more"] = more
     return found

@@ -16,6 +16,7 @@ from baton.domain.questions.question import Decision, Question
 from baton.domain.questions.standing_answer import StandingAnswer
 from rest import pages
 from rest.shape import ViewShape
+from rest.tasks.views import EarlierTaskView
 
 # Characters of JSON of one in a list, and of its text where that is more.
 MAX_LISTED, MAX_LISTED_TEXT = 30_000, 2_000
@@ -54,15 +55,26 @@ class NameWarningView(TypedDict):
     like: str | None
 
 
+class HandoffOfTool(TypedDict):
+    """The part of the conversation that the target of a handoff tool gets besides the arguments: the message and the
+    context of the question's task, and the ``earlier`` tasks."""
+
+    target_agent: str
+    conversation_id: str
+    history: Literal["full", "last_message", "none"]
+    earlier: list[EarlierTaskView]
+
+
 class QuestionView(TypedDict):
     """``digest``: of the action as it was asked for; ``approved_digest``: of the action that may be done, once: the
-    ``tool`` with ``approved_arguments``, which need not be the ``arguments`` that were asked for. ``asked_digest``: of
-    all that the worker sent, null for a question of an earlier release. ``never``: who may not answer. ``by_rule``:
-    rules of the settings set the approvers, in place of the asker. ``further``: the approvers of the second and later
-    rules, and of the tool's ``needs_approval``, which have to approve as well. Agents, and services without `act_as`,
-    don't see the approvers that a rule sets: ``needed`` is null. ``answerable``: false if too few people are left who
-    may. ``outcome``: ``expired`` is neither a yes nor a no. ``is_cut``: in a list that leaves out long values: the
-    question itself has them."""
+    ``tool`` with ``approved_arguments``, which need not be the ``arguments`` that were asked for. ``asked_digest``:
+    of all that the worker sent, null for a question of an earlier release. ``never``: who may not answer.
+    ``by_rule``: rules of the settings set the approvers, in place of the asker. ``further``: the approvers of the
+    second and later rules, and of the tool's ``needs_approval``, which have to approve as well. Agents, and services
+    without `act_as`, don't see the approvers that a rule sets: ``needed`` is null. ``answerable``: false if too few
+    people are left who may. ``handoff``: of the call of a handoff tool by an agent that Baton runs. ``outcome``:
+    ``expired`` is neither a yes nor a no. ``is_cut``: in a list that leaves out long values: the question itself has
+    them."""
 
     id: str
     task_id: str
@@ -72,6 +84,7 @@ class QuestionView(TypedDict):
     form: dict[str, Any] | None
     tool: str | None
     arguments: dict[str, Any] | None
+    handoff: HandoffOfTool | None
     digest: str | None
     asked_by: str
     agent: str
@@ -149,7 +162,7 @@ _DECISION = ViewShape(DecisionView, Decision, "standing_answer")
 _QUESTION = ViewShape(
     QuestionView,
     Question,
-    "form tool arguments digest people group needed never further warnings answerable decisions is_cut",
+    "form tool arguments handoff digest people group needed never further warnings answerable decisions is_cut",
 )
 _WARNING = ViewShape(NameWarningView, NameWarning)
 _APPROVERS = ViewShape(ApproversView, Approvers)
@@ -170,6 +183,7 @@ def question_view(question: Question, now: datetime, groups: Groups, *, with_rul
         form=told.schema,
         tool=action and action.tool,
         arguments=action and action.arguments,
+        handoff=action and action.handoff,
         digest=action and action.digest,
         **approvers,
         further=[] if is_hidden else list(map(_APPROVERS, told.further)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -218,6 +218,17 @@ class UsageView(TypedDict):
 
 class InputView(TypedDict):
     message: str
+
+
+class EarlierTaskView(TypedDict):
+    """An earlier task of a conversation, whose transcript a later task gets. ``turns``: its last turn, 1000000 for all
+    of them; ``since``: the first one, left out for all from the beginning. ``agent``: left out if it isn't known.
+    ``GET /conversations/{conversation_id}/messages`` has the texts."""
+
+    task_id: str
+    agent: NotRequired[str]
+    turns: int
+    since: NotRequired[int]
 
 
 class WholeTask(TaskView):

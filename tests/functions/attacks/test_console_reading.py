@@ -12,6 +12,7 @@ import pytest
 from baton_cli.screen import Screen
 from baton_cli.screens import plain
 from functions.attacks.test_reviews import ADA, CI, MALLORY, act, approved, edit, held_back, must, release, review_of
+from support.approval_doors import one_spaced
 from support.console_pages import shown
 from support.gateway import Gateway
 from support.worlds.world import World, agent
@@ -29,11 +30,12 @@ DRAFT = {
 
 def test_a_page_of_a_review_shows_the_message_of_a_conversation(world: World, gateway: Gateway, tmp_path: Path) -> None:
     held_back(world, gateway)
-    text = shown(tmp_path, f"{OPEN} return text();", review=review_of(gateway))
+    text = one_spaced(shown(tmp_path, f"{OPEN} return text();", review=review_of(gateway)))
     for part in (
         "Delete the old backups",
-        '"earlier"',
-        '"history": "full"',
+        "The receiver also gets what was said before",
+        "The task of auditor : all turns",
+        "History full",
         "First handoff from service:ci to auditor",
     ):
         assert part in text

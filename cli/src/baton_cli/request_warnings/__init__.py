@@ -28,7 +28,7 @@ LEFT_OUT = frozenset(
     | {"rollback.checkpoint_id", "rolls_back.handoff_id", "rolls_back.task_id", "rolls_back.checkpoint_id"}
     | {"retries.handoff_id", "retries.checkpoint_id", "retries.checkpoint.at"}
     | {"continues.handoff_id", "continues.completion_id"}
-    | {"part_of.handoff_id", "part_of.task_id", "escalation.workflow_id"}
+    | {"part_of.handoff_id", "part_of.task_id", "escalation.workflow_id", "conversation.earlier", "hops"}
 )
 
 

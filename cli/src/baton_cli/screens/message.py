@@ -18,9 +18,11 @@ MOST_CHARACTERS, MOST_LINES = 400, 12
 _DASH = Styled("-", "")
 # Fields that are drawn by name below, and fields that identify the handoff or tell its end.
 _SHOWN = {"target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "scope"}
-_SHOWN |= {"auto_memories", "snapshot", "source"}
+_SHOWN |= {"auto_memories", "snapshot", "source", "input", "conversation", "hops"}
 _NOT_ASKED = {"handoff_id", "task_id", "kind", "status", "state", "timestamp", "completion", "failure", "url"}
 _NOT_ASKED |= {"revision", "digest"}
+# More turns than a task can have: all of them.
+_ALL_TURNS = 1_000_000
 _KNOWN_METADATA = {"priority", "workflow_id", "parent_handoff", "depth", "not_before", "effort", "labels"}
 
 
@@ -56,11 +58,31 @@ def asked(screen: Screen, handoff: Json, cut: Cut) -> None:
     section(screen, "Done So Far", cut.lines([_result(each) for each in handoff["results"]]))
     section(screen, "Context Transferred", cut.lines(list(_context(handoff["context"]))))
     _expectations(screen, handoff, cut)
+    if earlier := (handoff.get("conversation") or {}).get("earlier"):
+        said_before(screen, earlier, handoff["metadata"]["workflow_id"], "The receiver")
+    section(screen, "Chain So Far", cut.lines([_hop(*each) for each in handoff.get("hops", ())]))
     section(screen, "Memory Taken Along", cut.lines(_snapshot(handoff.get("snapshot") or {})))
     rest = {name: value for name, value in handoff.items() if name not in _SHOWN | _NOT_ASKED}
     rest |= _rest(handoff["metadata"], _KNOWN_METADATA)
     for name, value in rest.items():
         section(screen, label_of(name), cut.lines([f"{label}: {said}" for label, said in leaves(value)]))
+
+
+def said_before(screen: Screen, earlier: list[Json], conversation_id: str, receiver: str) -> None:
+    """Draws the earlier tasks of a conversation whose transcripts the receiver of a handoff gets."""
+    screen.heading("Said Before")
+    screen.line(one_line(f"{receiver} also gets what was said before, in these tasks:"))
+    for each in earlier:
+        screen.marked("-", f"{each['task_id']} of {each.get('agent') or 'an agent'}: {_turns(each)}")
+    screen.unwrapped(f"Read it: baton api GET /conversations/{conversation_id}/messages", "dim")
+
+
+def _turns(earlier: Json) -> str:
+    if earlier["turns"] >= _ALL_TURNS:
+        return "all turns"
+    if earlier.get("since") == earlier["turns"]:
+        return f"turn {earlier['turns']}, the last one"
+    return f"{earlier['turns']} turn{'' if earlier['turns'] == 1 else 's'}"
 
 
 def content(handoff: Json) -> Json:
@@ -110,7 +132,12 @@ def _terms(screen: Screen, handoff: Json) -> Iterator[tuple[str, str]]:
     if handoff["summary"] and handoff["summary"] != handoff["target"]["reason"]:
         yield "Summary", handoff["summary"]
     source = {name: value for name, value in handoff["source"].items() if name != "agent"}
+    conversation = handoff.get("conversation") or {}
     for label, value in (
+        ("Message", (handoff.get("input") or {}).get("message")),
+        ("Instructions", conversation.get("instructions")),
+        ("History", conversation.get("history")),
+        ("Handed Over By", conversation.get("source")),
         ("Source", _listed(source)),
         ("Scope", handoff.get("scope")),
         ("Effort", metadata.get("effort")),
@@ -159,6 +186,10 @@ def _memories(count: int | None) -> str:
     return f"up to {count} entries of the blackboard are added when it is claimed" if count else ""
 
 
+def _hop(source: str, target: str | None, reason: str) -> str:
+    return f"{source} → {target or 'any agent'}: {reason}"
+
+
 def _result(result: Json) -> str:
     files = f" ({', '.join(map(one_line, result['artifacts']))})" if result.get("artifacts") else ""
     return f"[{result['status']}] {result.get('description') or ''}{files} {result.get('notes') or ''}".rstrip()
@@ -179,7 +210,7 @@ def _context(context: Json) -> Iterator[str]:
         yield from (f"{label} {path}: {said}" for path, said in leaves(context.get(name)))
     yield from (f"Memory: {each}" for each in context.get("relevant_memories") or [])
     rest = _rest(context, {"artifacts", "project", "variables", "state", "relevant_memories"})
-    yield from (f"{label_of(path)}: {said}" for path, said in leaves(rest))
+    yield from (f"Context {path}: {said}" for path, said in leaves(rest))
 
 
 def _artifact(artifact: Json) -> str:

@@ -11,7 +11,7 @@ from baton_cli.request_warnings.gist import gist_of
 from baton_cli.request_warnings.sources import warnings_of_question
 from baton_cli.screen import Screen
 from baton_cli.screens import warnings
-from baton_cli.screens.message import Cut, section
+from baton_cli.screens.message import Cut, said_before, section
 from baton_cli.similar_tasks import changes
 from baton_cli.text import json_text, one_line, visible
 
@@ -165,12 +165,25 @@ def _action(screen: Screen, question: Question, cut: Cut) -> None:
     _texts(screen, "Arguments" if changed is None else "Other Arguments", pretty(arguments), cut)
     if changed is not None:
         section(screen, "Changed, of What Was Asked", changes(question["arguments"], changed))
+    _handed_over(screen, question)
     before = question.get("before")
     if before is None:
         return
     by = ", ".join(f"human:{each}" for each in before["by"])
     title = f"The Last Time, {screen.ago(before['at'])}, by {by}"
     section(screen, title, changes(before["arguments"], arguments) or ["the very same arguments"])
+
+
+def _handed_over(screen: Screen, question: Question) -> None:
+    """Draws the texts that the target of a handoff tool gets besides the arguments."""
+    if not (handoff := question.get("handoff")):
+        return
+    target = handoff["target_agent"]
+    screen.heading("Handed Over")
+    screen.line(one_line(f"{target} also gets the message and the context of the task."))
+    screen.unwrapped(f"Read them: baton tasks show {question['task_id']}", "dim")
+    if handoff["earlier"]:
+        said_before(screen, handoff["earlier"], handoff["conversation_id"], target)
 
 
 def _texts(screen: Screen, title: str, text: str, cut: Cut) -> None:

@@ -23,7 +23,8 @@ const LEFT_OUT = new Set(["handoff_id", "task_id", "kind", "status", "state", "r
   "snapshot.finding_ids", "metadata.workflow_id", "metadata.parent_handoff", "metadata.depth", "metadata.hops",
   "rollback.checkpoint_id", "rolls_back.handoff_id", "rolls_back.task_id", "rolls_back.checkpoint_id",
   "retries.handoff_id", "retries.checkpoint_id", "retries.checkpoint.at", "continues.handoff_id",
-  "continues.completion_id", "part_of.handoff_id", "part_of.task_id", "escalation.workflow_id"]);
+  "continues.completion_id", "part_of.handoff_id", "part_of.task_id", "escalation.workflow_id",
+  "conversation.earlier", "hops"]);
 
 /** Texts and values of earlier requests, as long as the requests are kept.
  * @type {WeakMap<object, {theirs: import("./warnings/places.js").Text[],

@@ -105,7 +105,10 @@ function Whole({ id }) {
 /** All that a release lets through: nothing is folded or left out. @param {{of: WholeReview}} props */
 function Request({ of }) {
   const { reason, ...request } = /** @type {any} */ (of.request);
-  const handoff = of.handoff && { results: [], expectations: {}, target: { reason: reason ?? "" }, ...of.handoff };
+  const handoff = of.handoff && {
+    results: [], expectations: {}, target: { reason: reason ?? "" }, ...of.handoff,
+    metadata: { .../** @type {any} */ (of.handoff.metadata), workflow_id: request.workflow_id },
+  };
   return html`${handoff
       ? html`<${Asked} handoff=${handoff} isWhole />`
       : html`<${Text} of=${request.escalation_reason ?? reason} title="Reason" isWhole />`}

@@ -482,6 +482,15 @@ class DryRunRequest(TypedDict):
     arguments: NotRequired[Any]
 
 
+class EarlierTaskView(TypedDict):
+    """An earlier task of a conversation, whose transcript a later task gets. `turns`: its last turn, 1000000 for all of them; `since`: the first one, left out for all from the beginning. `agent`: left out if it isn't known. `GET /conversations/{conversation_id}/messages` has the texts."""
+
+    task_id: str
+    agent: NotRequired[str]
+    turns: int
+    since: NotRequired[int]
+
+
 class EdgeView(TypedDict):
     """`source` and `target`: nodes' ids. `last_id`: the handoff or decision that said it last."""
 
@@ -600,6 +609,15 @@ class GuardrailsView(TypedDict):
     forbidden_patterns: list[str]
     max_text_characters: int
     max_items: int
+
+
+class HandoffOfTool(TypedDict):
+    """The part of the conversation that the target of a handoff tool gets besides the arguments: the message and the context of the question's task, and the `earlier` tasks."""
+
+    target_agent: str
+    conversation_id: str
+    history: Literal["full", "last_message", "none"]
+    earlier: list[EarlierTaskView]
 
 
 class HandoffRetry(TypedDict):
@@ -1101,7 +1119,7 @@ class PropertyNamesView(TypedDict):
 
 
 class QuestionView(TypedDict):
-    """`digest`: of the action as it was asked for; `approved_digest`: of the action that may be done, once: the `tool` with `approved_arguments`, which need not be the `arguments` that were asked for. `asked_digest`: of all that the worker sent, null for a question of an earlier release. `never`: who may not answer. `by_rule`: rules of the settings set the approvers, in place of the asker. `further`: the approvers of the second and later rules, and of the tool's `needs_approval`, which have to approve as well. Agents, and services without `act_as`, don't see the approvers that a rule sets: `needed` is null. `answerable`: false if too few people are left who may. `outcome`: `expired` is neither a yes nor a no. `is_cut`: in a list that leaves out long values: the question itself has them."""
+    """`digest`: of the action as it was asked for; `approved_digest`: of the action that may be done, once: the `tool` with `approved_arguments`, which need not be the `arguments` that were asked for. `asked_digest`: of all that the worker sent, null for a question of an earlier release. `never`: who may not answer. `by_rule`: rules of the settings set the approvers, in place of the asker. `further`: the approvers of the second and later rules, and of the tool's `needs_approval`, which have to approve as well. Agents, and services without `act_as`, don't see the approvers that a rule sets: `needed` is null. `answerable`: false if too few people are left who may. `handoff`: of the call of a handoff tool by an agent that Baton runs. `outcome`: `expired` is neither a yes nor a no. `is_cut`: in a list that leaves out long values: the question itself has them."""
 
     id: str
     task_id: str
@@ -1111,6 +1129,7 @@ class QuestionView(TypedDict):
     form: dict[str, Any] | None
     tool: str | None
     arguments: dict[str, Any] | None
+    handoff: HandoffOfTool | None
     digest: str | None
     asked_by: str
     agent: str
@@ -1906,6 +1925,7 @@ class WholeQuestion(TypedDict):
     form: dict[str, Any] | None
     tool: str | None
     arguments: dict[str, Any] | None
+    handoff: HandoffOfTool | None
     digest: str | None
     asked_by: str
     agent: str
@@ -2131,6 +2151,15 @@ class Continuation(TypedDict):
 class ConversationPage(TypedDict):
     items: list[ListedConversationView]
     next_cursor: str | None
+
+
+class ConversationPart(TypedDict):
+    """The part of a conversation that the receiver gets. `source`: the agent that handed it over, null for the user; `instructions`: of the handoff tool; `earlier`: the tasks whose transcripts come with it."""
+
+    history: Literal["full", "last_message", "none"]
+    source: str | None
+    instructions: str
+    earlier: list[EarlierTaskView]
 
 
 class ConversationView(TypedDict):
@@ -3076,7 +3105,7 @@ class FailureReport(TypedDict):
 
 
 class HandoffView(TypedDict):
-    """The handoff's message and its outcome. `context`: merged with the context of the handoffs before it. `snapshot`: what its scope saw when it, or the handoff that it follows from, was made; `auto_memories`: so many entries come with its claim; `revision`, `digest`: of its task; `result_status`: of a twining handoff. `completion` and `failure`: of its task; `escalation`: the request of a handoff marker; `rolls_back`, `retries`, `continues`, `part_of`: the handoff or task that it came from."""
+    """The handoff's message, with every text that its claim brings, and its outcome. `context`: merged with the context of the handoffs before it. `snapshot`: what its scope saw when it, or the handoff that it follows from, was made; `auto_memories`: so many entries come with its claim; `input`: the user's message; `hops`: source, target and reason of each handoff before it in its chain; `left_out`: fields that didn't fit; `more`: every other field; `revision`, `digest`: of its task; `result_status`: of a twining handoff. `completion` and `failure`: of its task; `escalation`: the request of a handoff marker; `rolls_back`, `retries`, `continues`, `part_of`: the handoff or task that it came from."""
 
     handoff_id: str
     task_id: str
@@ -3095,6 +3124,11 @@ class HandoffView(TypedDict):
     rollback: dict[str, Any] | None
     metadata: dict[str, Any]
     budget: dict[str, Any] | None
+    input: NotRequired[InputView]
+    conversation: NotRequired[ConversationPart]
+    hops: NotRequired[list[list[str | None]]]
+    left_out: NotRequired[list[str]]
+    more: NotRequired[dict[str, Any]]
     scope: NotRequired[str]
     snapshot: NotRequired[SnapshotView]
     auto_memories: NotRequired[int]

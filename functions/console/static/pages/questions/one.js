@@ -5,8 +5,9 @@ import { address } from "../../core/router.js";
 import { who } from "../../core/session.js";
 import { exact } from "../../core/time.js";
 import { OfTask } from "../../ui/evidence.js";
+import { SaidBefore } from "../../ui/evidence/before.js";
 import { Ago, Facts, Id, Left, Loading, Said, Trouble } from "../../ui/parts.js";
-import { Text } from "../../ui/text.js";
+import { Json, Text } from "../../ui/text.js";
 import { pathOf, revoke } from "./acts.js";
 import { approverFacts, useWhyNot } from "./approvers.js";
 import { Decide, Look, Needed, Notes } from "./decide.js";
@@ -34,7 +35,8 @@ export function Whole({ at, shown, onShown, run, onBack }) {
   const why = useWhyNot(now);
   if (now && !first) setFirst(now);
   const isChanged = Boolean(first && now && asked(first) !== asked(now));
-  const live = now?.outcome === "open" && !isChanged && !problem ? now : null;
+  const task = useLive(now?.handoff ? `/tasks/${now.task_id}` : null); // its texts are handed over as well
+  const live = now?.outcome === "open" && !isChanged && !problem && (!now.handoff || task.data) ? now : null;
   useEffect(() => {
     onShown(live && { seen: live, why });
     return () => onShown(null);
@@ -58,7 +60,7 @@ export function Whole({ at, shown, onShown, run, onBack }) {
         <button type="button" onClick=${() => setFirst(now)}>Read it as it is now</button>
       </p>`}
       ${now.outcome === "open" && html`<${Look} of=${first} />`}
-      <${Asks} of=${first} />
+      <${Asks} of=${first} task=${task} />
       <${Decisions} of=${now} propose=${shown && !why ? (/** @type {unknown} */ its) => run("change", its) : null} />
       <${About} of=${now} />
       <${OfTask} id=${now.task_id} />`}
@@ -88,8 +90,8 @@ export function Closed({ of }) {
   </p>`;
 }
 
-/** What is asked: all of it, as text. @param {{of: Question}} props */
-function Asks({ of }) {
+/** What is asked: all of it, as text. @param {{of: Question, task: {data: unknown, problem: unknown}}} props */
+function Asks({ of, task }) {
   return html`<div class="asked whole">
     ${of.tool && html`<h3>Tool</h3>
       <p><code class="theirs"><${Said} of=${of.tool} /></code></p>
@@ -97,12 +99,25 @@ function Asks({ of }) {
       <${Whatever} of=${of.arguments ?? {}} title="Arguments" />
       ${of.before !== undefined && html`<h3>Since the last approval</h3>
         <${Before} before=${of.before} now=${of.arguments} />`}`}
+    ${of.handoff && html`<${HandedOver} of=${of.handoff} task=${task.data} problem=${task.problem} />`}
     <h3>${of.tool ? "Why" : "Question"}</h3>
     <${Text} of=${of.text} title="What it asks" isWhole />
     ${of.options.length > 0 && html`<h3>Options</h3>
       <ul>${of.options.map((each) => html`<li><${Said} of=${each} /></li>`)}</ul>`}
     ${of.form && html`<h3>Form</h3>${asksFor(of.form)}`}
   </div>`;
+}
+
+/** What the target of a handoff tool gets besides the arguments.
+ * @param {{of: NonNullable<Question["handoff"]>, task: any, problem: unknown}} props */
+function HandedOver({ of, task, problem }) {
+  const { input, context } = task ?? {};
+  return html`<h3>Handed over</h3>
+    <p><${Said} of=${of.target_agent} /> also gets the message and the context of this task:</p>
+    <${Trouble} of=${problem} what="They can't be read." />
+    ${input && html`<${Text} of=${input.message} title="Message" isWhole />`}
+    <${Json} of=${context} title="Context" isWhole />
+    <${SaidBefore} of=${of.earlier} conversation=${of.conversation_id} to=${of.target_agent} />`;
 }
 
 /** @param {{of: unknown, title: string}} props */

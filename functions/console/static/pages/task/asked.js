@@ -2,6 +2,7 @@
 import { html } from "../../lib.js";
 import { length } from "../../core/time.js";
 import { Labels } from "../../ui/evidence.js";
+import { Conversation } from "../../ui/evidence/before.js";
 import { Origin } from "../../ui/evidence/origin.js";
 import { Ago, Facts, Said } from "../../ui/parts.js";
 import { Json, Text } from "../../ui/text.js";
@@ -11,7 +12,8 @@ import { Json, Text } from "../../ui/text.js";
 /** What has a place of its own on the page, or only says which handoff it is. */
 const ELSEWHERE = new Set(["handoff_id", "task_id", "kind", "status", "state", "revision", "digest", "timestamp",
   "target", "summary", "results", "context", "expectations", "rollback", "metadata", "budget", "snapshot",
-  "completion", "failure", "escalation", "rolls_back", "retries", "continues", "part_of", "url", "task_url"]);
+  "completion", "failure", "escalation", "rolls_back", "retries", "continues", "part_of", "url", "task_url",
+  "input", "conversation"]);
 
 /** What the page says beside it, of the task. */
 const SAID_BESIDE = new Set(["priority", "effort", "workflow_id", "parent_handoff", "depth"]);
@@ -31,6 +33,7 @@ export function Asked({ handoff, title = "", isWhole = false, chain = null }) {
     ${reason !== title && html`<${Text} of=${reason} title="Reason" isWhole=${isWhole} />`}
     ${summary && summary !== reason && summary !== title
       && html`<${Text} of=${summary} title="Summary" isWhole=${isWhole} />`}
+    <${Conversation} handoff=${handoff} isWhole=${isWhole} />
     <${Results} of=${handoff.results} isWhole=${isWhole} />
     <${Criteria} handoff=${handoff} />
     <${Context} of=${context} isWhole=${isWhole} />

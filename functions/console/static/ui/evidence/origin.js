@@ -58,12 +58,13 @@ export function Named({ id, chain }) {
   </a>`;
 }
 
-/** @param {{of: {source_digest_url?: string, client_relation_ids?: string[], project_relation_ids?: string[]}}}
- * props */
+/** @param {{of: {text?: string, source_digest_url?: string, client_relation_ids?: string[],
+ *   project_relation_ids?: string[]}}} props */
 function Digest({ of }) {
   const ids = (/** @type {string[] | undefined} */ found) => found && found.length > 0 && found.map((each) =>
     html`<${Id} key=${each} of=${each} />${" "}`);
   return html`<${Facts} of=${[
+    ["Text", of.text && html`<${Said} of=${of.text} />`],
     ["Digest", of.source_digest_url && html`<${Elsewhere} url=${of.source_digest_url} />`],
     ["Clients", ids(of.client_relation_ids)],
     ["Projects", ids(of.project_relation_ids)],

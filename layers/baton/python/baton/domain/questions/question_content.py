@@ -29,6 +29,7 @@ def content_of(question: Question) -> dict[str, Any]:
         "form": question.schema,
         "tool": action and action.tool,
         "arguments": action and action.arguments,
+        "handoff": action and action.handoff,
         "asked_by": question.asked_by,
         "agent": question.agent,
         "asked_at": times.rfc3339(question.asked_at),

@@ -34,10 +34,12 @@ class EarlierTask:
     task_id: str
     turns: int  # the last turn
     since: int = 0  # the first turn
+    agent: str | None = None  # None in a handoff of an earlier release, and for work that no agent claimed
 
     def plain(self) -> dict[str, Any]:
         since = {"since": self.since} if self.since else {}
-        return {"task_id": self.task_id, "turns": self.turns, **since}
+        agent = {"agent": self.agent} if self.agent else {}
+        return {"task_id": self.task_id, **agent, "turns": self.turns, **since}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,10 @@ class Conversation:
         as ``history`` allows."""
         earlier: tuple[EarlierTask, ...] = ()
         if history is History.FULL:
-            earlier = (*self.earlier, EarlierTask(task_id, turns))
+            earlier = (*self.earlier, EarlierTask(task_id, turns, agent=source))
         if history is History.LAST_MESSAGE:
             # Later agents, after further handoffs, see no more of this task either.
-            earlier = (EarlierTask(task_id, turns, since=turns),)
+            earlier = (EarlierTask(task_id, turns, since=turns, agent=source),)
         return Conversation(self.message, history, earlier[-MAX_EARLIER_TASKS:], source, instructions)
 
 
@@ -73,7 +75,10 @@ def conversation_in(record: handoff_message.HandoffMessage) -> Conversation | No
     given = record.more.get("conversation")
     if given is None:
         return None
-    earlier = tuple(EarlierTask(each["task_id"], each["turns"], each.get("since", 0)) for each in given["earlier"])
+    earlier = tuple(
+        EarlierTask(each["task_id"], each["turns"], each.get("since", 0), each.get("agent"))
+        for each in given["earlier"]
+    )
     message, source, instructions = record.input.fields["message"], given.get("source"), given.get("instructions", "")
     return Conversation(message, History(given["history"]), earlier, source, instructions)
 

@@ -254,7 +254,8 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target:
     the memory what the holder's had asked."""
     holder, record = found.holder, inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
     before = history.conversation_in(record) or history.Conversation(ask_in(record))
-    earlier = (*before.earlier, history.EarlierTask(holder.id, history.WHOLE))[-history.MAX_EARLIER_TASKS :]
+    last = history.EarlierTask(holder.id, history.WHOLE, agent=holder.agent)
+    earlier = (*before.earlier, last)[-history.MAX_EARLIER_TASKS :]
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
         target=handoff_message.TargetPart({"agent": target, "reason": REASON}),

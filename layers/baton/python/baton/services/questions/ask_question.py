@@ -49,6 +49,7 @@ class Asked:
     until: datetime | None = None  # at most 30 days ahead, a day by default
     call_id: str | None = None  # as in ``Action``
     tool_version: int | None = None
+    handoff: dict[str, Any] | None = None  # as in ``Action``
     is_by_mark: bool = False  # the approvers come from the tool's ``needs_approval``, and are no choice of the asker
 
     @property
@@ -120,6 +121,7 @@ def _question(call: WorkerCall, task: Task, asked: Asked, now: datetime, questio
             why=asked.text,
             call_id=asked.call_id,
             tool_version=asked.tool_version,
+            handoff=asked.handoff,
         )
     return Question(
         workspace=call.by.workspace,

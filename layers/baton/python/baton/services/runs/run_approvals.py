@@ -24,7 +24,7 @@ from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
 from baton.steps.questions.tool_rules import rules_about
 from baton.steps.runs.run_context import RunContext
-from baton.steps.runs.run_handoffs import HandoffCall
+from baton.steps.runs.run_handoffs import HandoffCall, handed_on
 
 MAX_WHY = 2_000
 MAX_SAID = 1_000
@@ -132,6 +132,7 @@ class RunApprovals:
             until=now + times.seconds(mark.within_seconds),
             call_id=call.call_id,
             tool_version=call.tool.version,
+            handoff=handed_on(self.run, call, reply),
             is_by_mark=True,
         )
 

@@ -15,7 +15,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.agents.agent import Agent, Roster
 from baton.domain.idempotency import IdempotencyKey
-from baton.domain.ids import workflow_id_of
+from baton.domain.ids import handoff_id_of, workflow_id_of
 from baton.domain.priority import Priority
 from baton.domain.settings.settings import Settings
 from baton.domain.settings.tracker_settings import TrackerSettings
@@ -145,7 +145,8 @@ class Importer:
         source, target, due = agents
         deps, workspace, now = self.deps, self.by.workspace, self.deps.clock.now()
         direction = deps.store.escalations.marker_inputs(workspace, (source.slug, target.slug), None).direction
-        task_id, handoff_id = deps.ids.new("task", now), deps.ids.new("ho", now)
+        task_id = deps.ids.new("task", now)
+        handoff_id = handoff_id_of(task_id)
         new = Task(
             workspace=workspace,
             id=task_id,

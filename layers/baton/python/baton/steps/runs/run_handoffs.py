@@ -18,6 +18,7 @@ from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import asked_anew
+from baton.domain.runs.history import Conversation
 from baton.domain.runs.prompt import context_after
 from baton.domain.runs.transcript import Block, MessageType, TranscriptEntry, TranscriptMessage, result
 from baton.domain.tasks import commands
@@ -67,7 +68,7 @@ def transfer_by(
     run, by, claim_id = writer.run, writer.run.work.by, writer.run.work.claim_id
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        planned, agent, permitted = _planned(run, call, inputs, Kind.TRANSFER, reply.turn)
+        planned, agent, permitted = _planned(run, call, inputs, Kind.TRANSFER, seen_turns(call, reply))
         begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, [planned], _terms(inputs, now)), None)
         new = begun.only
         told = transfer_message(permitted, new.task, agent)
@@ -90,8 +91,7 @@ def delegate_by(
     run, by, claim_id = writer.run, writer.run.work.by, writer.run.work.claim_id
 
     def decide(inputs: HandoffInputs, now: datetime) -> ClaimOutcome:
-        # The targets see the messages before this reply: its calls have no results yet.
-        branches = [_planned(run, call, inputs, Kind.DELEGATION, reply.turn - 1) for call in calls]
+        branches = [_planned(run, call, inputs, Kind.DELEGATION, seen_turns(call, reply)) for call in calls]
         planned = [each for each, _, _ in branches]
         begun = begun_or_refused(run.deps, by, begin_handoffs(run.deps, by, planned, _terms(inputs, now)), None)
         quorum = min(run.profile.quorum or 1, len(calls)) if run.profile.join is Policy.QUORUM else None
@@ -161,7 +161,7 @@ def _planned(
         metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
         more=asked_anew(record.more),
     )
-    conversation = run.conversation.handed_on(tool.history, task.id, turns, source, tool.handoff_instructions)
+    conversation = _conversation(run, call, source, turns)
     draft = HandoffDraft(
         kind=kind,
         source=source,
@@ -172,6 +172,28 @@ def _planned(
         call_id=task.call_id if is_transfer else call.call_id,
     )
     return PlannedHandoff(draft, agent, tool.standing), agent, replace(call, variables=variables)
+
+
+def seen_turns(call: HandoffCall, reply: TranscriptEntry) -> int:
+    """Returns the last turn that the target may see. A branch sees the messages before this reply: its calls have no
+    results yet."""
+    return reply.turn if call.tool.is_transfer else reply.turn - 1
+
+
+def handed_on(run: RunContext, call: HandoffCall, reply: TranscriptEntry) -> dict[str, Any]:
+    """Returns the part of the conversation that the target of the call gets, for the people who approve the call."""
+    conversation = _conversation(run, call, run.work.agent.slug, seen_turns(call, reply))
+    return {
+        "target_agent": call.tool.target_agent,
+        "conversation_id": run.task.workflow_id,
+        "history": str(conversation.history),
+        "earlier": [each.plain() for each in conversation.earlier],
+    }
+
+
+def _conversation(run: RunContext, call: HandoffCall, source: str, turns: int) -> Conversation:
+    tool = call.tool
+    return run.conversation.handed_on(tool.history, run.task.id, turns, source, tool.handoff_instructions)
 
 
 def _expected(record: handoff_message.HandoffMessage, *, is_transfer: bool) -> handoff_message.ExpectationsPart:

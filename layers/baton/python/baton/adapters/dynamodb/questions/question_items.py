@@ -25,6 +25,7 @@ def question_item(question: Question) -> Item:
         "by_rule": question.by_rule or None,
         "warnings": canonical_json(list(map(records.written, question.warnings))) if question.warnings else None,
         "action": None if question.action is None else canonical_json(_plain(question.action)),
+        "handoff": canonical_json(question.action.handoff) if question.action and question.action.handoff else None,
         "decisions": canonical_json([_decided(each) for each in question.decisions]),
         "wishes": canonical_json(wishes) if (wishes := _wishes(question)) else None,
         **keys.question(question.workspace, question.task_id, question.id)._asdict(),
@@ -41,7 +42,7 @@ def question_from(item: Item) -> Question:
         approvers=_approvers(loads(item["approvers"])),
         further=tuple(map(_approvers, loads(item.get("further") or "[]"))),
         warnings=tuple(records.read(NameWarning, each) for each in loads(item.get("warnings") or "[]")),
-        action=None if action is None else Action(**action),
+        action=None if action is None else Action(**action, handoff=loads(item.get("handoff") or "null")),
         decisions=tuple(_decision(each, wishes) for each in loads(item["decisions"])),
     )
 
@@ -63,7 +64,8 @@ def last_approval_item(workspace: str, approval: LastApproval) -> Item:
 
 
 def _plain(action: Action) -> dict[str, Any]:
-    return {each.name: getattr(action, each.name) for each in fields(action)}
+    """Returns the action without ``handoff``, which an earlier release doesn't read."""
+    return {each.name: getattr(action, each.name) for each in fields(action) if each.name != "handoff"}
 
 
 def _decided(decision: Decision) -> dict[str, Any]:

@@ -1,0 +1,284 @@
+"""Attacks on the reader of a handoff of any kind: each text that the claimer gets is in the view, on the screen of
+``baton approvals``, on the task's page and on the page of approvals of the console (docs/decisions/016 and 020)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baton.services.tracker.import_tracker import import_tracker
+from functions.attacks.test_reviews import ADA, CI, must
+from support.approval_doors import has, leaves, pages_of, screen_of, view_of, waiting
+from support.gateway import Gateway
+from support.worlds.notion_world import NotionWorld
+from support.worlds.world import World, agent, marker_body
+
+# What a test has written begins with this. Every text of a handoff's parts has it.
+MARK = "MARK"
+LONG = "y" * 300
+WORK: dict[str, Any] = {
+    "source": {"agent": "scout", "phase": "MARK phase", "agent_id": "MARK id"},
+    "summary": f"MARK summary {LONG} end",
+    "results": [
+        {"description": "MARK result", "status": "partial", "artifacts": ["MARK file"], "notes": "MARK result's note"}
+    ],
+    "context": {
+        "project": {"name": "MARK project", "path": "MARK path", "tech_stack": ["MARK tech"]},
+        "artifacts": [
+            {
+                "type": "decision",
+                "path": "MARK artifact",
+                "description": "MARK description",
+                "content": "MARK content",
+                "rationale": "MARK rationale",
+            }
+        ],
+        "state": {"MARK key": {"a": ["MARK state"]}},
+        "relevant_memories": ["MARK memory"],
+        "variables": {"v": "MARK variable"},
+    },
+    "expectations": {
+        "deliverables": [
+            {
+                "type": "decision",
+                "description": "MARK deliverable",
+                "files": ["MARK deliverable's file"],
+                "acceptance_criteria": ["MARK criterion"],
+            }
+        ],
+        "constraints": ["MARK constraint"],
+        "estimated_duration": "MARK duration",
+    },
+    "rollback": {"failure_context": ["MARK failure context"], "checkpoint_id": "chk_MARK"},
+    "metadata": {"labels": {"MARK label": "MARK value"}, "effort": "S"},
+    "scope": "MARK-scope",
+}
+MET = [{"criterion": "MARK criterion", "met": True, "evidence": "MARK evidence"}]
+Arrange = Callable[[World, Gateway], str]
+
+
+def work(target: str | None = "auditor") -> dict[str, Any]:
+    to = {"agent": target} if target else {}
+    return {**WORK, "target": {**to, "reason": f"MARK reason {LONG} end"}}
+
+
+def claimed(world: World, gateway: Gateway, task: Any, slug: str) -> Any:
+    view = view_of(gateway, ADA, task)
+    seen = {"digest": view["digest"], "revision": view["revision"]}
+    must(gateway.post(ADA, f"/tasks/{task['id']}/approve", seen))
+    world.clock.advance(10)
+    return must(gateway.post(agent(slug), f"/tasks/{task['id']}/claim", {}))
+
+
+def begun(world: World, gateway: Gateway) -> Any:
+    """Returns the auditor's claim of plain work."""
+    must(gateway.post(agent("scout"), "/handoffs", work()))
+    return claimed(world, gateway, waiting(gateway, ADA), "auditor")
+
+
+def act(gateway: Gateway, slug: str, claim: Any, verb: str, **body: Any) -> Any:
+    path = f"/tasks/{claim['task']['id']}/{verb}"
+    return must(gateway.post(agent(slug), path, {"claim_id": claim["claim_id"], **body}))
+
+
+def fail(gateway: Gateway, claim: Any, **more: Any) -> None:
+    failure = {
+        "type": "blocker",
+        "description": "MARK failure",
+        "blockers": [{"description": "MARK blocker"}],
+        "partial_progress": {"completed": ["MARK completed"], "incomplete": ["MARK incomplete"]},
+    }
+    act(gateway, "auditor", claim, "checkpoints", step_name="MARK step", state={"s": "MARK checkpoint"})
+    act(gateway, "auditor", claim, "fail", failure=failure, **more)
+
+
+def plain(world: World, gateway: Gateway) -> str:
+    must(gateway.post(agent("scout"), "/handoffs", work()))
+    return "auditor"
+
+
+def open_work(world: World, gateway: Gateway) -> str:
+    must(gateway.post(agent("scout"), "/handoffs", work(None)))
+    return "auditor"
+
+
+def message(world: World, gateway: Gateway) -> str:
+    opening = {"agent": "auditor", "message": f"MARK message {LONG} end", "context": {"c": {"MARK key": ["MARK c"]}}}
+    must(gateway.post(CI, "/conversations", {**opening, "scope": "MARK-scope", "budget": {"max_handoffs": 9}}))
+    return "auditor"
+
+
+def later_message(world: World, gateway: Gateway) -> str:
+    message(world, gateway)
+    claim = claimed(world, gateway, waiting(gateway, ADA), "auditor")
+    act(gateway, "auditor", claim, "complete", output={"message": "Hi"})
+    path = f"/conversations/{claim['task']['workflow_id']}/messages"
+    must(gateway.post(CI, path, {"message": f"MARK later message {LONG} end"}))
+    return "auditor"
+
+
+def transferred_conversation(world: World, gateway: Gateway) -> str:
+    message(world, gateway)
+    claim = claimed(world, gateway, waiting(gateway, ADA), "auditor")
+    target = {"agent": "scout", "reason": f"MARK transfer {LONG} end"}
+    act(gateway, "auditor", claim, "transfer", target=target, summary="MARK transfer's summary")
+    return "scout"
+
+
+def marker(world: World, gateway: Gateway) -> str:
+    url = "https://notes.example/MARK"
+    asked = marker_body(escalation_reason=f"MARK reason {LONG} end", source_digest_url=url)
+    must(gateway.post(agent("scout"), "/handoff-markers", asked))
+    return "auditor"
+
+
+def transfer(world: World, gateway: Gateway) -> str:
+    target, context = {"agent": "scout", "reason": "MARK transfer"}, {"variables": {"w": "MARK w"}}
+    claim = begun(world, gateway)
+    act(gateway, "auditor", claim, "transfer", target=target, summary="MARK transfer's summary", context=context)
+    return "scout"
+
+
+def branch(world: World, gateway: Gateway) -> str:
+    target, context = {"agent": "scout", "reason": "MARK branch"}, {"variables": {"w": "MARK w"}}
+    asked = {"call_id": "c1", "target": target, "summary": "MARK branch's summary", "context": context}
+    act(gateway, "auditor", begun(world, gateway), "delegate", branches=[asked])
+    return "scout"
+
+
+def rollback(world: World, gateway: Gateway) -> str:
+    request = {"target_agent": "scout", "reason": f"MARK rollback {LONG} end", "questions": ["MARK question"]}
+    fail(gateway, begun(world, gateway), rollback_request=request)
+    return "scout"
+
+
+def retried_rollback(world: World, gateway: Gateway) -> str:
+    rollback(world, gateway)
+    claim = claimed(world, gateway, waiting(gateway, ADA), "scout")
+    failure = {"type": "error", "description": "MARK second failure"}
+    act(gateway, "scout", claim, "fail", failure=failure, retryable=False)
+    world.clock.advance(600)
+    must(gateway.post(agent("auditor"), f"/handoffs/{claim['task']['handoff_id']}/retry", {}))
+    return "scout"
+
+
+def continuation(world: World, gateway: Gateway) -> str:
+    following = {
+        "suggested_next": "scout",
+        "reason": f"MARK continuation {LONG} end",
+        "context_for_next": {"variables": {"w": "MARK w"}},
+    }
+    verification = {"acceptance_criteria_met": MET}
+    done = {"output": "MARK output", "continuation": following, "verification": verification}
+    act(gateway, "auditor", begun(world, gateway), "complete", **done)
+    return "scout"
+
+
+def retry(world: World, gateway: Gateway) -> str:
+    claim = begun(world, gateway)
+    fail(gateway, claim)
+    world.clock.advance(600)
+    must(gateway.post(agent("scout"), f"/handoffs/{claim['task']['handoff_id']}/retry", {}))
+    return "auditor"
+
+
+def split_part(world: World, gateway: Gateway) -> str:
+    must(gateway.post(agent("scout"), "/handoffs", work()))
+    task = waiting(gateway, ADA)
+    parts = [{"summary": f"MARK part {LONG} end"}]
+    must(gateway.post(ADA, f"/tasks/{task['id']}/split", {"parts": [*parts, {"summary": "The other"}]}))
+    other = [each for each in needing(gateway) if each["title"] == "The other"]
+    must(gateway.post(ADA, f"/tasks/{other[0]['id']}/dismiss", {"reason": "Not wanted"}))
+    return "auditor"
+
+
+def twining(world: World, gateway: Gateway) -> str:
+    result = {"description": "MARK result", "status": "failed", "artifacts": ["MARK file"], "notes": "MARK note"}
+    asked = {"source_agent": "scout", "target_agent": "auditor", "scope": "MARK-scope", "results": [result]}
+    must(gateway.post(agent("scout"), "/twining-handoff", {**asked, "summary": f"MARK summary {LONG} end"}))
+    return "auditor"
+
+
+def needing(gateway: Gateway) -> Any:
+    return gateway.send(ADA, "GET", "/tasks", query="state=needs").json["items"]
+
+
+KINDS: list[Arrange] = [
+    plain,
+    open_work,
+    message,
+    later_message,
+    transferred_conversation,
+    marker,
+    transfer,
+    branch,
+    rollback,
+    retried_rollback,
+    continuation,
+    retry,
+    split_part,
+    twining,
+]
+# Paths of the body with no text of anybody: which handoff it is, and Baton's own words.
+NO_TEXT = {".handoff_id", ".kind", ".timestamp", ".hops[][]", ".failure_id", ".snapshot.taken_at"}
+NO_TEXT |= {".source_agent", ".target_agent", ".task_priority"}
+
+
+@pytest.mark.parametrize("arrange", KINDS, ids=lambda each: each.__name__)
+def test_every_door_shows_every_text_that_the_claimer_gets(
+    world: World, gateway: Gateway, tmp_path: Path, arrange: Arrange
+) -> None:
+    slug = arrange(world, gateway)
+    task = waiting(gateway, ADA, slug)
+    view = view_of(gateway, ADA, task)
+    page, desk, sent = pages_of(gateway, ADA, task, view, tmp_path)
+    assert sent[0]["items"][0]["digest"] == view["digest"]
+    doors = {"screen": screen_of(task, view), "task's page": page, "page of approvals": desk}
+    claim = claimed(world, gateway, task, slug)
+    shown = {text for _, text in leaves(view)}
+    brought = {name: claim[name] for name in ("body", "checkpoint", "recoveries", "results", "callback", "answers")}
+    texts = {(path, text) for name, value in brought.items() for path, text in leaves(value, name) if text}
+    assert any(MARK in text for _, text in texts)
+    missing = [
+        (path, text)
+        for path, text in texts
+        if not path.endswith(".*") and path.removeprefix("body") not in NO_TEXT and text not in shown
+    ]
+    assert missing == []
+    hidden = [
+        (name, path, text)
+        for path, text in texts
+        if MARK in text
+        for name, door in doors.items()
+        if not has(door, text) and not has(door, text.removeprefix("chk_"))
+    ]
+    assert hidden == []
+
+
+def test_an_imported_handoff_is_shown_whole(tmp_path: Path) -> None:
+    world = NotionWorld().settle()
+    at, by = world.clock.now() - timedelta(days=2), world.notion.add_user(kind="bot", name="The old worker")
+    title = "Handoff: Scout → Client Repo Auditor — 2026-11-16"
+    world.notion.add_page(world.tasks.data_source_id, title=title, by=by, created_at=at)
+    import_tracker(world.deps, ADA, lambda: True, None)
+    gateway = Gateway(world.deps)
+    task = waiting(gateway, ADA)
+    view = view_of(gateway, ADA, task)
+    page, desk, _ = pages_of(gateway, ADA, task, view, tmp_path)
+    claim = claimed(world, gateway, task, "auditor")
+    for door in (str(view), screen_of(task, view), page, desk):
+        assert title in door
+        assert has(door, claim["body"]["text"])
+
+
+def test_a_field_of_a_newer_release_is_shown(world: World, gateway: Gateway, tmp_path: Path) -> None:
+    plain(world, gateway)
+    task = waiting(gateway, ADA)
+    view = view_of(gateway, ADA, task) | {"more": {"unknown": {"a": "MARK unknown"}}}
+    page, desk, _ = pages_of(gateway, ADA, task, view, tmp_path)
+    for door in (screen_of(task, view), page, desk):
+        assert "MARK unknown" in door
