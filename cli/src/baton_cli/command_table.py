@@ -93,7 +93,6 @@ def typed_request(call: RequestCommand, values: dict[str, Any], app: CommandCont
         _must_have(call.query, query)
         return TypedRequest(path, query)
     body = _seen(call, typed, app) | _body(call, values, typed)
-    _put_own_name(call, body, app)
     refine(body)
     _must_have(call.body, body)
     return TypedRequest(path, query, body)
@@ -120,17 +119,6 @@ def _body(call: RequestCommand, values: dict[str, Any], typed: dict[str, Any]) -
         if (value := typed[each.name]) not in (None, []) and not is_usual:
             _put(body, names, value)
     return body
-
-
-def _put_own_name(call: RequestCommand, body: dict[str, Any], app: CommandContext) -> None:
-    """Puts the person's own name where neither the command line nor ``--data`` nor the profile has an agent."""
-    own = [each.name.split(".") for each in call.body or () if each.is_own]
-    if own := [names for names in own if _found(body, names) is None]:
-        from baton_cli.own_person import own_person
-
-        if person := own_person(app):
-            for names in own:
-                _put(body, names, person["id"])
 
 
 def answer_of(app: CommandContext, call: RequestCommand, asked: TypedRequest, *, is_whole: bool = False) -> Any:

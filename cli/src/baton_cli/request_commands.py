@@ -33,7 +33,6 @@ class Param:
     either a flag and its opposite, list given several times, words that or with commas, past and future a time or an
     age, agent the profile's if none is given, claim $BATON_CLAIM_ID if none is given. ``flag``: its option, without
     dashes, if that isn't the last part of the name. ``is_argument``: it stands by itself, without an option.
-    ``is_own``: if it isn't given, a person's own name.
     """
 
     name: str
@@ -43,7 +42,6 @@ class Param:
     choices: tuple[str, ...] = ()
     is_required: bool = False
     is_argument: bool = False
-    is_own: bool = False
 
     @property
     def option(self) -> str:

@@ -71,10 +71,10 @@ class Piece(models.Part):
 
 
 class Source(Piece):
-    """``agent``: a slug, name or alias. An agent is always itself; a service or human with the scope ``act_as`` names
-    the agent that it acts for, any other principal itself."""
+    """``agent``: a slug, name or alias; left out, the caller. An agent is always itself; a service or human with the
+    scope ``act_as`` names the agent that it acts for, any other principal itself."""
 
-    agent: Name
+    agent: Name = LEFT_OUT
     agent_id: Name = LEFT_OUT
     phase: Name = LEFT_OUT
 
@@ -202,13 +202,14 @@ class WithMemory(Piece):
 
 
 class HandoffRequest(WithMemory):
-    """``claim_id``: the claim that the handoff is made under; required of an agent while it holds any. ``worker``: who
-    hands off, as its claims name it: then only its own claims have to be named. ``work_type``: if no target is named,
-    the routes name it. ``scope``: what part of the work it is about, a path such as ``src/auth``. ``auto_snapshot``:
-    the newest active decisions, warnings and findings that the scope sees go with it, and its claimer is told what has
-    changed since. ``auto_memories``: so many entries that fit the work best come with its claim."""
+    """``source``: left out, the caller. ``claim_id``: the claim that the handoff is made under; required of an agent
+    while it holds any. ``worker``: who hands off, as its claims name it: then only its own claims have to be named.
+    ``work_type``: if no target is named, the routes name it. ``scope``: what part of the work it is about, a path such
+    as ``src/auth``. ``auto_snapshot``: the newest active decisions, warnings and findings that the scope sees go with
+    it, and its claimer is told what has changed since. ``auto_memories``: so many entries that fit the work best come
+    with its claim."""
 
-    source: Source
+    source: Source = LEFT_OUT
     target: Target
     summary: Line = LEFT_OUT
     results: Annotated[tuple[Result, ...], models.few(MAX_LIST)] = LEFT_OUT

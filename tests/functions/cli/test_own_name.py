@@ -34,12 +34,11 @@ def test_a_named_source_stays_the_source(terminal: Terminal) -> None:
     assert made["task"]["source_agent"] == "qa"
 
 
-@pytest.mark.parametrize("by", [agent("qa"), service()])
-def test_agents_and_services_name_the_source(terminal: Terminal, by: Principal) -> None:
+@pytest.mark.parametrize(("by", "source"), [(agent("qa"), "qa"), (service(), "service:ci")])
+def test_agents_and_services_hand_off_as_themselves(terminal: Terminal, by: Principal, source: str) -> None:
     terminal.sit(by)
-    code, _, err = terminal.runs("handoff", "create", "--to", "auto-code", "--reason", "Build it")
-    assert code == 2
-    assert "Missing --from" in err
+    made = terminal.json("handoff", "create", "--to", "auto-code", "--reason", "Build it")
+    assert made["task"]["source_agent"] == source
 
 
 def test_a_person_who_names_an_agent_learns_to_hand_off_in_their_own_name(terminal: Terminal) -> None:

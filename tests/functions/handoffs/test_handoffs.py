@@ -127,7 +127,6 @@ def test_exact_repeat_answers_with_the_same_handoff(http_agents: HttpAgents) -> 
 
 WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"source": None}, ["source"]),
-    ({"source": {}}, ["source.agent"]),
     ({"source": {"agent": ""}}, ["source.agent"]),
     ({"source": {"agent": "architect", "id": "x"}}, ["source.id"]),
     ({"target": {"agent": "qa"}}, ["target.reason"]),

@@ -68,6 +68,15 @@ def test_a_handoff_is_approved_done_and_told_of(baton_world: BatonWorld) -> None
     assert [each["type"] for each in baton_world.events][-1] == "handoff_completed"
 
 
+def test_a_person_gives_work_in_their_own_name(baton_world: BatonWorld, crew: tuple[Baton, Baton]) -> None:
+    task = baton_world.human("me").hand_off("reviewer", "Look at it")
+    assert task.raw["source_agent"] == "human:me"
+    with crew[1].claim(task=task.id) as work:
+        assert work is not None
+        work.complete({"ok": True})
+    assert baton_world.human("me").wait(task).is_done
+
+
 def test_a_refused_action_cant_be_used(baton_world: BatonWorld, crew: tuple[Baton, Baton]) -> None:
     crew[0].hand_off("reviewer", "Release")
     with crew[1].claim() as work:

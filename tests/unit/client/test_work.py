@@ -258,5 +258,3 @@ def test_an_address_that_is_named_takes_nothing_from_anybodys_profile(
     assert [(each.url, each.agent) for each in (Baton(), Baton("work"))] == [("https://a.example", "qa")] * 2
     with pytest.raises(Misused):
         Baton("https://b.example")
-    with pytest.raises(Misused, match="nobody"):
-        Baton("https://b.example", "other").hand_off("qa", "why")

@@ -66,8 +66,6 @@ CALLS = (
                 "Who hands it over. If not given: the profile's agent, or you.",
                 "agent",
                 flag="from",
-                is_required=True,
-                is_own=True,
             ),
             Param("target.agent", "Who gets it; any agent that can, if not given.", flag="to"),
             Param("target.reason", "What is to be done.", "long", is_required=True),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from baton_client import core, operations
 from baton_client.core import Flow, Listen, Patience, Pause, Request, Send
+from baton_client.errors import NotClaimable
 from baton_client.polls import LongPoll
 from baton_client.verbs import LOOK_SECONDS
 
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from baton_client import types as t
 
 LONGEST_PAUSE_SECONDS = 4.0
+LOOK_AGAIN_SECONDS, MOST_SECONDS = 1.0, 4.0
+# A task in one of these states may become claimable.
+COMING = frozenset({"needs", "delegated", "next", "waiting"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,8 @@ class Claiming:
         self.polls = LongPoll(self.patience)
 
     def within(self, seconds: float | None, *, by_bell: bool) -> Flow[Claimed | None]:
-        """Returns None once the seconds are over. Raises ``Refused``. An outage is waited out; if it lasts for all of
+        """Returns None once the seconds are over. A task that is named is waited for until it is ready. Raises
+        ``Refused``. An outage is waited out; if it lasts for all of
         the seconds, raises ``NoAnswer`` or ``ServerFailed``."""
         left, is_first = float("inf") if seconds is None else seconds, True
         while True:
@@ -72,7 +78,14 @@ class Claiming:
                 heard = yield Listen(f"work:{self.order.agent}", min(left, LOOK_SECONDS), self.due_at)
                 left -= heard.took
                 poll = 0.0 if heard.status else max(0.0, min(left, core.POLL_SECONDS))
-            found, took = yield from self._asked(poll, left)
+            try:
+                found, took = yield from self._asked(poll, left)
+            except NotClaimable as refused:
+                pause = min(_until_ready(refused), left)
+                if pause <= 0:
+                    raise
+                left -= (yield Pause(pause)).took
+                continue
             left -= took
             if found is not None or left <= 0 or self.order.task_id:
                 return found
@@ -105,3 +118,14 @@ class Claiming:
             self.polls.pause = self.polls.backoff.pause_after_wait(poll, answer.took)
         body = core.body_of(answer)
         return (None if body is None else Claimed(body, since)), took
+
+
+def _until_ready(refused: NotClaimable) -> float:
+    """Returns the seconds until another attempt at a task that may become claimable; 0 if it can't."""
+    if refused.problem.get("state") not in COMING:
+        return 0.0
+    try:
+        left = datetime.fromisoformat(str(refused.problem.get("ready_at"))) - datetime.now(UTC)
+    except ValueError:
+        return LOOK_AGAIN_SECONDS
+    return min(max(LOOK_AGAIN_SECONDS, left.total_seconds()), MOST_SECONDS)  # the clocks may differ

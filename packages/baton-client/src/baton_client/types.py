@@ -1501,9 +1501,9 @@ class Snooze(TypedDict):
 
 
 class Source(TypedDict):
-    """`agent`: a slug, name or alias. An agent is always itself; a service or human with the scope `act_as` names the agent that it acts for, any other principal itself."""
+    """`agent`: a slug, name or alias; left out, the caller. An agent is always itself; a service or human with the scope `act_as` names the agent that it acts for, any other principal itself."""
 
-    agent: str
+    agent: NotRequired[str]
     agent_id: NotRequired[str]
     phase: NotRequired[str]
 
@@ -2263,12 +2263,12 @@ class HandoffPage(TypedDict):
 
 
 class HandoffRequest(TypedDict):
-    """`claim_id`: the claim that the handoff is made under; required of an agent while it holds any. `worker`: who hands off, as its claims name it: then only its own claims have to be named. `work_type`: if no target is named, the routes name it. `scope`: what part of the work it is about, a path such as `src/auth`. `auto_snapshot`: the newest active decisions, warnings and findings that the scope sees go with it, and its claimer is told what has changed since. `auto_memories`: so many entries that fit the work best come with its claim."""
+    """`source`: left out, the caller. `claim_id`: the claim that the handoff is made under; required of an agent while it holds any. `worker`: who hands off, as its claims name it: then only its own claims have to be named. `work_type`: if no target is named, the routes name it. `scope`: what part of the work it is about, a path such as `src/auth`. `auto_snapshot`: the newest active decisions, warnings and findings that the scope sees go with it, and its claimer is told what has changed since. `auto_memories`: so many entries that fit the work best come with its claim."""
 
     scope: NotRequired[str]
     auto_snapshot: NotRequired[bool]
     auto_memories: NotRequired[int]
-    source: Source
+    source: NotRequired[Source]
     target: Target
     summary: NotRequired[str]
     results: NotRequired[list[Result]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec,
 
 from baton_client import core, operations
 from baton_client.core import Flow, Listen, Patience, Request
-from baton_client.errors import Misused, Unreadable
+from baton_client.errors import Unreadable
 from baton_client.polls import LongPoll
 
 if TYPE_CHECKING:
@@ -124,9 +124,10 @@ class BatonVerbs:
         key: str | None = None,
         **more: Any,
     ) -> Flow[Task]:
-        """Gives work to another agent, and returns its task. ``to``: None for open work, or with ``work_type`` for
-        whom the routes name. ``variables``: what the receiver is given. ``criteria``: what its completion has to report
-        on. ``agent``: who hands off. ``more``: other fields of ``HandoffRequest``, as they are."""
+        """Gives work to another agent, and returns its task. ``to``: None for open work, or with ``work_type`` for whom
+        the routes name. ``variables``: what the receiver is given. ``criteria``: what its completion has to report on.
+        ``agent``: who hands off; by default the profile's agent, or else the token's principal. ``more``: other fields
+        of ``HandoffRequest``, as they are."""
         body = handoff_request(agent or self.agent, to, reason, more, variables, criteria, priority)
         return handed_off(self.patience, body, key)
 
@@ -170,9 +171,8 @@ def handoff_request(
     criteria: Sequence[str],
     priority: Priority | None,
 ) -> t.HandoffRequest:
-    if not source:
-        raise Misused("nobody hands off", "neither the profile nor the call names an agent", "name one: agent=…")
-    body: Any = {"source": {"agent": source}, "target": {"agent": to, "reason": reason}, **more}
+    own = {"source": {"agent": source}} if source else {}  # else the token's principal
+    body: Any = {**own, "target": {"agent": to, "reason": reason}, **more}
     if variables is not None:
         body["context"] = {**more.get("context", {}), "variables": dict(variables)}
     if criteria:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from baton.adapters.notion import texts, troubles
 from baton.adapters.notion.connection import Connection
+from baton.domain.hidden import spelled_out
 from baton.domain.settings.tracker_settings import TrackerSettings, folded
 from baton.ports.system import Clock
 
@@ -72,9 +73,9 @@ class DatabaseSchema:
         wanted = " or ".join(map(spoken, types))
         if named:
             what_to_do = f"change it to {wanted}, or name another in tracker.properties.{role}."
-            return Lack(f'"{named[0].name}" is of type {spoken(named[0].type)}', what_to_do)
+            return Lack(f'"{spelled_out(named[0].name)}" is of type {spoken(named[0].type)}', what_to_do)
         what_to_do = f"add one of type {wanted}, or name yours in tracker.properties.{role}."
-        return Lack(f'the database has no property "{name}"', what_to_do)
+        return Lack(f'the database has no property "{spelled_out(name)}"', what_to_do)
 
 
 class Schemas:

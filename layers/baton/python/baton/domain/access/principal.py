@@ -65,6 +65,11 @@ class Principal:
         return self.kind is PrincipalKind.SERVICE and self.id in OWN_PARTS
 
     @property
+    def own_source(self) -> str:
+        """The source of a handoff that names none: an agent's slug, else the key."""
+        return self.id if self.kind is PrincipalKind.AGENT else self.key
+
+    @property
     def key(self) -> str:
         """A string that identifies the principal in its workspace, for comparisons and for keys."""
         return f"{self.kind}:{self.id}"

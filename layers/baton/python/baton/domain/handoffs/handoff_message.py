@@ -66,9 +66,7 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class SourcePart(MessagePart):
-    @property
-    def agent(self) -> str:
-        return str(self.fields["agent"])
+    agent = _Text()  # a slug, name or alias, or a principal's name; None for the caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -132,7 +133,9 @@ def from_public(values: Mapping[str, Any]) -> TrackerSettings:
 
 
 def folded(request: str | None) -> str:
-    return (request or "").strip().casefold()
+    """Returns the form in which names of the tracker are compared: without case, in one normal form (NFC), with a plain
+    space for each run of white space, as no-break spaces look like plain ones."""
+    return unicodedata.normalize("NFC", " ".join((request or "").split()).casefold())
 
 
 def id_in(text: str) -> str | None:
@@ -183,5 +186,8 @@ def _check_words(name: str, words: tuple[str, ...]) -> None:
 
 
 def _check_word(name: str, request: str) -> None:
-    if not folded(request) or len(request) > MAX_WORD or not request.isprintable():
-        raise errors.InvalidInput(name, f"must be 1 to {MAX_WORD} printable characters")
+    is_bare = all(unicodedata.category(each)[0] in "CZ" for each in request)
+    # Joined emoji and scripts from right to left need format characters.
+    has_controls = any(unicodedata.category(each) in {"Cc", "Cs", "Zl", "Zp"} for each in request)
+    if is_bare or has_controls or len(request) > MAX_WORD:
+        raise errors.InvalidInput(name, f"must be 1 to {MAX_WORD} characters, without control characters")

@@ -62,7 +62,8 @@ class CreateHandoff:
     extra_writes: Callable[[NewHandoff], tuple[Write, ...]] = lambda _: ()  # writes for the new task
 
     @property
-    def source(self) -> str:
+    def source(self) -> str | None:
+        """As it was named; None for the caller itself."""
         return self.message.source.agent
 
     @property
@@ -87,7 +88,7 @@ def create_handoff(
     by.must_have(Deed.HAND_OFF)
 
     def read() -> tuple[_Read, SavedResponse | None]:
-        source = resolve_agents.source_of(deps, by, asked.source)
+        source = by.own_source if asked.source is None else resolve_agents.source_of(deps, by, asked.source)
         claim = None if asked.claim_id is None else find_claim(deps, by.workspace, source, asked.claim_id)
         is_holder = _must_name_one(by, asked) and holds_claims(deps, by.workspace, source, asked.worker)
         inputs = deps.store.handoffs.handoff_inputs(by.workspace, _wanted(asked, source, claim, idempotency_key))
