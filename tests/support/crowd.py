@@ -21,7 +21,7 @@ REQUESTS_PER_SECOND = 200
 TRIP_SECONDS = 0.01  # there and back
 LOOK_SECONDS = 0.06  # of a function that doesn't wait
 NOTHING = ApiAnswer(AnswerKind.DONE, status=204)
-THROTTLED = ApiAnswer(AnswerKind.RETRY, {"message": "Service Unavailable"}, status=503)
+THROTTLED = ApiAnswer(AnswerKind.RETRY, foreign=503)
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Crowd:
     def _asked(self, waiter: Waiter, now: float) -> float:
         """Returns when the waiter asks the next time."""
         answer, ended, refusal, asked_at = *self._polled(waiter, now), None, now
-        if self._looks and is_refused(answer.status, answer.code):
+        if self._looks and is_refused(answer.code, answer.foreign):
             refusal, asked_at = answer, ended
             answer, ended = self._looked(waiter, ended)
         return ended + waiter.backoff.pause_after(answer, asked_at, ended, refusal)

@@ -16,12 +16,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Received:
-    """``path``: with its query. ``headers``: their names in lower case."""
+    """``path``: with its query. ``headers``: their names in lower case. ``port``: the client's, one per connection."""
 
     method: str
     path: str
     headers: dict[str, str]
     content: bytes
+    port: int = 0
 
     @property
     def body(self) -> Any:
@@ -77,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.answered(Received(self.command, self.path, headers, content))
+        answer = self.answered(Received(self.command, self.path, headers, content, self.client_address[1]))
         if isinstance(answer, Sent):
             self._send(answer)
             return

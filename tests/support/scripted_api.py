@@ -11,15 +11,20 @@ from threading import Event
 from typing import Any
 
 from support.http_server import Received, Sent, served
+from support.values.genuine_answers import completed, usual_status
+
+JSON_TYPE = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """``status`` 0 closes the connection without an answer."""
+    """``status`` 0 closes the connection without an answer. ``is_foreign``: sent unchanged, unlike Baton's answers,
+    which get all fields of their operation."""
 
     status: int = 200
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
+    is_foreign: bool = False
     after: Event | None = None  # the answer is held back until it is set
 
     @property
@@ -31,8 +36,8 @@ class Answer:
 
 @dataclass
 class ScriptedApi:
-    """Gives ``answers`` in turn, then 200 and ``{}``. ``bell``: the bell's address, or None for none; who asks for it
-    isn't counted."""
+    """Gives ``answers`` in turn, then the operation's usual one. Each answer has all fields of its operation. ``bell``:
+    the bell's address, or None for none; requests for it aren't counted."""
 
     url: str = ""
     answers: deque[Answer] = field(default_factory=deque)
@@ -50,15 +55,23 @@ class ScriptedApi:
 
     def answer(self, request: Received) -> Sent | None:
         if request.path == "/bell":
-            return Sent(200, self.bell_headers.items(), json.dumps({"url": self.bell, "look_seconds": 540}).encode())
+            bell = json.dumps({"url": self.bell, "look_seconds": 540}).encode()
+            return Sent(200, (JSON_TYPE | self.bell_headers).items(), bell)
         self.asked.append(request)
         self.heard.set()
-        answer = self.answers.popleft() if self.answers else Answer(body={})
+        answer = self.answers.popleft() if self.answers else Answer(usual_status(request.method, request.path), {})
         if answer.after is not None:
             answer.after.wait(30)
-        if answer.status >= 400 and isinstance(answer.body, dict) and "code" in answer.body:
-            answer = replace(answer, body={"status": answer.status, **answer.body})  # as each problem of Baton's
-        return Sent(answer.status, answer.headers.items(), answer.content) if answer.status else None
+        if isinstance(answer.body, dict) and not answer.is_foreign:
+            answer = replace(answer, body=_whole(request, answer.status, answer.body))
+        headers = ({} if answer.body is None else JSON_TYPE) | answer.headers
+        return Sent(answer.status, headers.items(), answer.content) if answer.status else None
+
+
+def _whole(request: Received, status: int, body: dict[str, Any]) -> dict[str, Any]:
+    if status >= 400:
+        return {"status": status, **body} if "code" in body else body  # as each problem of Baton's
+    return completed(request.method, request.path, status, body)  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -89,8 +89,15 @@ at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 ## What is sent
 
 A request that is safe to repeat is: a `GET`, `PUT` or `DELETE`, and a `POST` under the same `Idempotency-Key`, which
-each command makes anew unless `--key` gives one. No answer, 429, 500, 502, 503 and 504 are followed by up to three
-further attempts, with growing pauses that vary, and after as many seconds as `Retry-After` says, at most 30.
+each command makes anew unless `--key` gives one. If no answer of Baton's comes, or 408, 429, 500, 502, 503 or 504,
+the command sends the request again for 40 s, at least four times. Pauses grow to 4 s; a `Retry-After` of up to 30 s
+is kept to. The cause appears on standard error at the first pause, then every 10 s. `baton init`, `baton doctor` and
+completion try once.
+
+Only Baton's own answers count: a problem document with a `code`, or the status, content type and shape that
+[openapi.json](openapi.json) declares. An answer of a proxy, a portal, a firewall or AWS itself is no answer: the exit
+code is 5, and `why` names its status and content type. A command that waits (`baton await`, `--wait`, `--follow`,
+`baton ask`) continues through an outage for as long as it may wait.
 
 `@last` in place of an id is the one that this terminal's last answer had: the task, handoff, workflow, claim, review,
 alert, entry or conversation that was made or shown last, within twelve hours. `baton tasks approve @last` approves what

@@ -158,8 +158,8 @@ from __future__ import annotations
 
 
 def answer_shapes(document: dict[str, Any]) -> str:
-    """Names: of the fields that a shape always has. Operations: method and path → status → the shape; "text" for plain
-    text, None for an answer without a body."""
+    """Names: of the fields that a shape always has. Operations: method and path → status → the shape, "text" for plain
+    text, or both with a blank between; None for an answer without a body."""
     found = {
         f"{method.upper()} {path}": {
             int(status): _shape(answer.get("content", {}))
@@ -169,7 +169,8 @@ def answer_shapes(document: dict[str, Any]) -> str:
         for path, verbs in document["paths"].items()
         for method, operation in verbs.items()
     }
-    used = sorted({name for answers in found.values() for name in answers.values() if name not in {None, "text"}})
+    shapes = {shape for answers in found.values() for shape in answers.values() if shape is not None}
+    used = sorted({shape.removesuffix("text").strip() for shape in shapes})
     schemas = document["components"]["schemas"]
     names = {name: " ".join(schemas.get(name, {}).get("required", [])) for name in used}
     written = f"NAMES: dict[str, str] = {names!r}\n\nOPERATIONS: dict[str, dict[int, str | None]] = {found!r}\n"
@@ -177,9 +178,11 @@ def answer_shapes(document: dict[str, Any]) -> str:
 
 
 def _shape(content: dict[str, Any]) -> str | None:
-    if "application/json" in content:
-        return str(content["application/json"]["schema"].get("$ref", "").rpartition("/")[2])
-    return "text" if content else None
+    if not content:
+        return None
+    schema = content.get("application/json", {}).get("schema", {})
+    names = [schema.get("$ref", "").rpartition("/")[2], "text" if "text/plain" in content else ""]
+    return " ".join(filter(None, names))
 
 
 def _wrapped(text: str) -> Iterator[str]:

@@ -69,12 +69,18 @@ def common() -> list[click.Parameter]:
     ]
 
 
+def _key(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value and not (value.isascii() and value.isprintable()):
+        raise click.BadParameter("a key has only printable characters of ASCII")
+    _note("key")(context, parameter, value)
+
+
 def key() -> click.Option:
     return click.Option(
         ["--key", "common_key"],
         metavar="TEXT",
         expose_value=False,
-        callback=_note("key"),
+        callback=_key,
         help="The Idempotency-Key; a new one for each command if none is given.",
     )
 

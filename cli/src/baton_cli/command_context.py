@@ -16,6 +16,7 @@ from baton_client.profiles import Profile, profile_from
 if TYPE_CHECKING:
     from baton_client.bell import Bell, BellTimes
     from baton_client.caller import Caller
+    from baton_client.core import Patience
 
 
 def _note(answer: object, is_whole: bool) -> None:
@@ -49,11 +50,11 @@ class CommandContext:
     def client(self) -> Caller:
         return self.client_for(self.profile)
 
-    def client_for(self, profile: Profile) -> Caller:
+    def client_for(self, profile: Profile, patience: Patience | None = None) -> Caller:
         from baton_cli.waiting_line import WaitingLine
         from baton_client.caller import Caller
 
-        return Caller(profile, say=self.out.say, during=WaitingLine(self.out).for_answer)
+        return Caller(profile, patience, say=self.out.say, during=WaitingLine(self.out).for_answer)
 
     def bell(self, topic: str, times: BellTimes | None = None) -> Bell:
         from baton_client.bell import Bell

@@ -9,7 +9,7 @@ from typing import Any
 from baton_cli import times
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ClaimOver, ExitCode
-from baton_client.core import Request, with_query
+from baton_client.core import FOREVER, Request, with_query
 
 Question = dict[str, Any]
 LONGEST_PAUSE_SECONDS = 20.0  # between two heartbeats
@@ -53,16 +53,16 @@ class HeldWait:
             return question
         task_id, pause = question["task_id"], self._pause(question)
         heartbeat = Request[Any]("POST", f"/tasks/{task_id}/heartbeat", {"claim_id": self.claim_id})
-        beat_at = time.monotonic() + pause
+        beat_at, client = time.monotonic() + pause, self.app.client.lasting(FOREVER)
         with self.app.bell(f"task:{task_id}") as bell:
             bell.expect(question["until"])
             while question["outcome"] == "open":
                 if time.monotonic() >= beat_at:
-                    self.app.client.call(heartbeat, repeatable=True)
+                    client.call(heartbeat, repeatable=True)
                     beat_at = time.monotonic() + pause
                 if not bell.wait(beat_at - time.monotonic()):
                     self._wait(question, beat_at - time.monotonic())
-                question = self.app.client.get(path_of(question))
+                question = client.get(path_of(question))
         return question
 
     def _pause(self, question: Question) -> float:
@@ -79,7 +79,8 @@ class HeldWait:
         seconds = round(max(0.0, min(longest, max(left, 0.5))), 1)
         path, query = f"/tasks/{question['task_id']}/events", {"after": self._after, "limit": MOST}
         wait = Request[Any]("GET", with_query(f"{path}/wait", {**query, "timeout": seconds}))
-        self._after = self.app.client.wait(wait, Request[Any]("GET", with_query(path, query)), seconds)["next_after"]
+        look = Request[Any]("GET", with_query(path, query))
+        self._after = self.app.client.wait(wait, look, seconds, FOREVER)["next_after"]
 
 
 def claim_over(task_id: str) -> ClaimOver:

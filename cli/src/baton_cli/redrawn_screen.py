@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton_cli.command_context import CommandContext
 from baton_client.bell import Bell, BellTimes
+from baton_client.core import FOREVER
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -38,9 +39,9 @@ def _watched(
     has_ended: Callable[[Any], bool],
     bell: Bell,
 ) -> Any:
-    shown, was_rung = "", False
+    shown, was_rung, client = "", False, app.client.lasting(FOREVER)
     while True:
-        found = app.client.again(path, is_fresh=was_rung)
+        found = client.again(path, is_fresh=was_rung)
         is_over = has_ended(found)
         if not app.out.is_json:
             drawn = app.out.drawn(lambda screen: draw(screen, found))  # noqa: B023 - called at once

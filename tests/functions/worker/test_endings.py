@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from baton.domain.times import rfc3339
+from baton_cli.worker.report_spool import ReportSpool, SpooledReport
 from support.worlds.http_agents import ALICE
 from support.worlds.worker_processes import PATIENCE_SECONDS, SLUG, WorkerProcesses
 from support.worlds.world import agent
@@ -60,6 +61,47 @@ def test_verb_that_a_program_names_is_done_with_its_body(home: WorkerProcesses) 
     rejected = home.hand_off()
     assert home.run("--once", program=("echo", '{"baton": "reject", "reason": "Not my trade"}'))[0] == 1
     assert home.task(rejected)["state"] == "rejected"
+
+
+def test_report_that_a_proxy_refuses_as_too_large_is_kept_and_a_short_one_says_so(home: WorkerProcesses) -> None:
+    task_id = home.hand_off()
+    home.fault = lambda _method, path: "large" if path.endswith("/complete") else None
+    worker = home.start("--once", program=("echo", '{"found": "much"}'))
+    _, log = worker.communicate(timeout=PATIENCE_SECONDS)
+    assert worker.returncode == 1
+    state, kind, description = said(home, task_id)
+    assert (state, kind) == ("failed", "error")
+    assert "too large (HTTP 413)" in description
+    (kept,) = home.file(".local/state/baton/worker").iterdir()
+    assert json.loads(kept.read_text())["body"]["output"] == {"found": "much"}
+    assert kept.name in description
+    assert str(kept) in log
+    assert home.asked.count(f"/tasks/{task_id}/complete") == 3
+
+
+def test_report_of_a_killed_worker_that_a_proxy_refuses_as_too_large_is_kept_and_sent_once(
+    home: WorkerProcesses,
+) -> None:
+    spool = ReportSpool(home.file(".local/state/baton/worker"))
+    for number in (1, 2):
+        body = {"claim_id": f"clm_{number}", "output": number}
+        spool.add(SpooledReport(home.url, SLUG, f"/tasks/task_{number}/complete", body, f"key-{number}"))
+    home.fault = lambda _method, path: "large" if path == "/tasks/task_1/complete" else None
+    task_id = home.hand_off()
+    assert home.run("--once", program=("echo", "{}"))[0] == 0
+    assert home.task(task_id)["state"] == "done"
+    (kept,) = home.file(".local/state/baton/worker").iterdir()
+    assert json.loads(kept.read_text())["body"]["output"] == 1
+    assert [home.asked.count(f"/tasks/task_{number}/complete") for number in (1, 2)] == [1, 1]
+
+
+def test_checkpoint_that_a_proxy_refuses_as_too_large_doesnt_keep_the_report_back(home: WorkerProcesses) -> None:
+    task_id = home.hand_off()
+    home.fault = lambda _method, path: "large" if path.endswith("/checkpoints") else None
+    program = home.script('echo \'{"step_name": "a", "state": {}}\' >&$BATON_CHECKPOINT_FD; echo {}')
+    assert home.run("--once", program=(program,))[0] == 0
+    assert home.task(task_id)["state"] == "done"
+    assert home.asked.count(f"/tasks/{task_id}/checkpoints") == 3
 
 
 def test_completion_that_baton_refuses_is_a_failure_that_says_why(home: WorkerProcesses) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from baton_client.core import Answer, Request, decoded
+from baton_client.core import Answer, Request, answer_of
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,9 @@ class HttpxWires:
 
     async def send(self, request: Request[Any], seconds: float) -> Answer:
         method, path, headers = request.method, request.path, dict(request.headers)
+        url = str(self.http.base_url)
         try:
             found = await self.http.request(method, path, content=request.content, headers=headers, timeout=seconds)
         except httpx2.HTTPError as exc:
-            return Answer(why=type(exc).__name__)
-        return Answer(found.status_code, dict(found.headers), decoded(found.content))
+            return Answer(why=type(exc).__name__, url=url)
+        return answer_of(request, url, found.status_code, dict(found.headers), found.content)

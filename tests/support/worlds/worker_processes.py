@@ -53,9 +53,9 @@ Fault = Callable[[str, str], str | None]
 
 @dataclass
 class WorkerProcesses:
-    """``fault``: method and path of a request → None, ``away`` (it isn't done and not answered) or ``lost`` (it is done
-    and not answered). ``asked``: the paths of all requests that arrived. ``bell_times``: those by
-    which the workers wait for their bell, where a user's are too long."""
+    """``fault``: method and path of a request → None, ``away`` (it isn't done and not answered), ``lost`` (it is done
+    and not answered) or ``large`` (a proxy refuses it as too large). ``asked``: the paths of all requests that arrived.
+    ``bell_times``: those by which the workers wait for their bell, where a user's are too long."""
 
     folder: Path
     agents: HttpAgents
@@ -102,6 +102,8 @@ class WorkerProcesses:
         fault = self.fault(request.method, path)
         if fault == "away":
             return None
+        if fault == "large":
+            return Sent(413, [("Content-Type", "text/html")], b"<html>Request Entity Too Large</html>")
         at_once = replace(request, path=f"{path}?timeout=0" if path.endswith("/claims/wait") else path)
         with self._lock:
             answer = self.agents.gateway.handle(route_of(request.method, path), event_of(at_once))

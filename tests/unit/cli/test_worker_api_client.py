@@ -57,10 +57,11 @@ FOREIGN = {
     },
     **{f"AWS's own {each}": Answer(each, {"message": "Forbidden"}, JSON) for each in STATUSES if each >= 400},
     **{f"nothing with {each}": Answer(each) for each in STATUSES if each != 204},
-    "another program's object": Answer(200, {"status": "ok"}, JSON),
+    "another program's object": Answer(200, {"status": "ok"}, JSON, is_foreign=True),
     "another program's problem": Answer(404, {"code": 7, "status": 404}, JSON),
     "a list": Answer(200, [1], JSON),
     "a text": Answer(200, "ok", JSON),
+    "a plain text": Answer(200, "ok", {"Content-Type": "text/plain"}),
     "a redirect": Answer(302, headers={"Location": "http://127.0.0.1:9/"}),
 }
 
@@ -82,6 +83,13 @@ def test_no_answer_of_a_network_ends_anything(scripted: ScriptedApi, verb: str, 
     assert told.kind is AnswerKind.RETRY
     assert told.said.startswith("no answer of Baton's: ")
     assert told.json is None
+
+
+def test_a_path_that_no_request_may_have_is_refused_and_not_sent(scripted: ScriptedApi) -> None:
+    client = Caller(Profile("", scripted.url, "baton_tok_secret"))
+    assert post(client, "/tasks/a task/complete", {}, key="k").kind is AnswerKind.REFUSED
+    client.close()
+    assert scripted.asked == []
 
 
 @pytest.mark.parametrize("verb", VERBS)

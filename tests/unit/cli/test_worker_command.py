@@ -72,6 +72,14 @@ def test_claim_asks_for_what_was_said(scripted: ScriptedApi) -> None:
     ]
 
 
+@pytest.mark.parametrize("said", [["--agent", "агент"], ["--agent", "qa", "--task", "задача 1"]])
+def test_names_that_no_path_may_have_are_quoted(scripted: ScriptedApi, said: list[str]) -> None:
+    scripted.will(Answer(404, {"code": "not_found", "title": "Not found"}))
+    assert run(["worker", *said, *PROGRAM]) == 3
+    assert len(scripted.asked) == 1
+    assert "%D0%B0" in scripted.asked[0].path
+
+
 @pytest.mark.parametrize(
     "refusal", [Answer(503, {"message": "Service Unavailable"}), Answer(429), Answer(429, {"code": "too_many_polls"})]
 )

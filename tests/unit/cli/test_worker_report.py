@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baton_cli.worker.program import ProgramExit
-from baton_cli.worker.report import ClaimReport, ProgramOutput, after_refusal, report_of
+from baton_cli.worker.report import ClaimReport, ProgramOutput, after_refusal, report_of, shortened
 from baton_client.mended import CHARACTERS, LEVELS, NUMBERS
 from support.faults.soak import scaled
 
@@ -92,6 +92,30 @@ def test_refusal_is_told_with_each_thing_once() -> None:
     failed = after_refusal(ClaimReport("complete", {}), problem)
     assert failed is not None
     assert failed.body["failure"]["description"].endswith(f": verification: {told}; Every change is listed")
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "is_retryable"),
+    [
+        ("complete", {"output": "x" * 9_000}, False),
+        ("delegate", {"tasks": ["x" * 9_000]}, False),
+        ("fail", {"failure": {"type": "error", "description": "x" * 9_000}, "retryable": True}, True),
+    ],
+)
+def test_a_report_that_a_network_refuses_as_too_large_becomes_a_failure_that_says_so(
+    verb: str, body: dict[str, Any], is_retryable: bool
+) -> None:
+    short = shortened(ClaimReport(verb, body), "a1.kept")
+    description = short.body["failure"]["description"]
+    assert (short.verb, short.is_plain, short.body["retryable"]) == ("fail", True, is_retryable)
+    assert f"refused the report, {verb}, as too large (HTTP 413)" in description
+    assert "a1.kept" in description
+    assert len(json.dumps(short.body)) < 400
+    assert "It isn't kept." in shortened(ClaimReport(verb, body), "").body["failure"]["description"]
+
+
+def test_a_release_becomes_one_without_a_reason() -> None:
+    assert shortened(ClaimReport("release", {"reason": "x"}), "") == ClaimReport("release", is_plain=True)
 
 
 CRITERIA = {"code": "criteria_unreported", "detail": "verification", "criteria": ["It is listed"]}

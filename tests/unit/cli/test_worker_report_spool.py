@@ -33,6 +33,22 @@ def test_entry_takes_the_place_of_its_claims_last_one_and_is_its_owners_alone(tm
     assert ReportSpool(tmp_path / "w").left_by_others("http://a", "qa")[0].key == "l"
 
 
+def test_what_is_kept_for_people_is_never_sent_and_goes_in_time(tmp_path: Path) -> None:
+    spool = ReportSpool(tmp_path)
+    assert spool.keep(ENTRY) is None
+    spool.add(ENTRY)
+    kept = spool.keep(ENTRY)
+    assert kept is not None
+    assert '"output": 1' in kept.read_text()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    spool.add(SpooledReport("http://a", "qa", "/tasks/t/fail", {"claim_id": "clm_1"}, "l"))
+    assert [each.key for each in ReportSpool(tmp_path).left_by_others("http://a", "qa")] == ["l"]
+    old = time.time() - LAST_SECONDS
+    os.utime(kept, (old, old))
+    ReportSpool(tmp_path).left_by_others("http://a", "qa")
+    assert not kept.exists()
+
+
 def test_what_is_torn_is_no_entry_and_what_is_too_old_is_removed(tmp_path: Path) -> None:
     spool = ReportSpool(tmp_path)
     spool.add(ENTRY)

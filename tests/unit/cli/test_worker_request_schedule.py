@@ -75,6 +75,14 @@ def test_report_without_an_answer_is_made_again_and_no_heartbeat_comes_between()
     assert waits == [0.5, 1, 2, 4, 8, 15, 15, 15]
 
 
+def test_three_answers_that_it_is_too_large_show_that_a_repeat_is_in_vain() -> None:
+    schedule = RequestSchedule(Lease.taken(15, asked_at=0), report=REPORT)
+    statuses = [413, 0, 403, 413, 502, 413]
+    assert [schedule.missed(10, 0, each) for each in statuses] == [False] * 5 + [True]
+    schedule.answered()
+    assert not schedule.missed(10, 0, 413)
+
+
 def test_watchdog_tells_once_and_kills_in_time() -> None:
     orders = TimeOrders(grace=10, term_at=100, kill_at=110)
     assert orders.due(99, is_told=False) is None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -13,11 +12,18 @@ from typing import Any
 import pytest
 
 from baton_client import AsyncBaton, Baton, ClaimLost, Misused
-from baton_client.core import Answer, Patience
+from baton_client.claiming import Claimed
+from baton_client.claims import WorkVerbs
+from baton_client.core import Answer, Flow, Patience, Send, Step
+from baton_client.errors import Invalid, NoAnswer, ServerFailed
+from baton_client.genuine import answers_of
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, ends_claim
+from baton_client.verbs import question_of
+from support.flows import pauses, played, sends
 from support.http_server import Answer as Answered
 from support.http_server import Received, Sent, served
+from support.values.genuine_answers import problem, sent_json
 
 TASK = {"id": "task_1", "state": "claimed", "title": "Test it"}
 CLAIM: dict[str, Any] = {
@@ -28,18 +34,21 @@ CLAIM: dict[str, Any] = {
     "lease_seconds": 60,
     "checkpoint": {"state": {"at": 3}},
 }
-PATIENCE = Patience(base_seconds=0, drawn=min)
+PATIENCE = Patience(seconds=0, base_seconds=0, drawn=min)
 
 
 @dataclass
 class Api:
-    """Has ``claims`` to give, and takes whatever a worker says. ``beats``: set with the third heartbeat."""
+    """Has ``claims`` to give, and takes whatever a worker says. ``is_away``: no end is answered. ``beats``: set with
+    the third heartbeat."""
 
     claims: list[dict[str, Any]] = field(default_factory=lambda: [CLAIM])
-    beat: tuple[int, dict[str, Any]] = (200, {})
+    beat: Sent | None = None
     said: list[tuple[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    end_keys: list[str] = field(default_factory=list)
     fails_first: bool = False
+    is_away: bool = False
     beats: Event = field(default_factory=Event)
     url: str = ""
 
@@ -49,13 +58,14 @@ class Api:
             self.keys.append(request.headers["idempotency-key"])
             if self.fails_first and len(self.keys) == 1:
                 return None
-            return sent(200, self.claims.pop(0)) if self.claims else Sent(204, [], b"")
+            return said(request, self.claims.pop(0)) if self.claims else Sent(204, [], b"")
         self.said.append((verb, request.body))
         if verb != "heartbeat":
-            return sent(200, {"id": "task_1", "state": "done", "checkpoint_id": "c"})
+            self.end_keys.append(request.headers["idempotency-key"])
+            return None if self.is_away else said(request, {"id": "task_1", "state": "done"})
         if sum(each == "heartbeat" for each, _ in self.said) == 3:
             self.beats.set()
-        return sent(*self.beat)
+        return self.beat or said(request, {})
 
     @property
     def ends(self) -> list[tuple[str, Any]]:
@@ -68,8 +78,13 @@ class Api:
         return AsyncBaton(self.url, "secret", agent="qa", patience=PATIENCE)
 
 
-def sent(status: int, body: Any) -> Sent:
-    return Sent(status, [], json.dumps(body).encode())
+def said(request: Received, body: dict[str, Any]) -> Sent:
+    """Returns Baton's answer to a request that succeeds."""
+    status = min(answers_of(request.method, request.path.partition("?")[0]) or ())
+    return sent_json(request.method, request.path, status, body)
+
+
+STALE = sent_json("POST", "", 409, {"code": "stale_claim"})
 
 
 @pytest.fixture
@@ -167,8 +182,21 @@ def test_heartbeats_go_on_while_the_event_loop_is_blocked(api: Api) -> None:
     asyncio.run(blocking())
 
 
+def test_pages_of_the_network_in_place_of_heartbeats_lose_no_claim(api: Api) -> None:
+    api.claims = [CLAIM | {"lease_seconds": 5}]
+    api.beat = Sent(403, [("Content-Type", "text/html"), ("Retry-After", "86400")], b"<html>Blocked</html>")
+    with api.threads() as baton, baton.claim() as work:
+        assert work is not None
+        beats = work._heartbeats
+        beats.stop()
+        beats._beat()
+        assert (beats.why, work.lost, beats._lease.misses) == ("", False, 1)
+        work.complete()
+    assert [verb for verb, _ in api.ends] == ["complete"]
+
+
 def test_a_lost_claim_is_told_and_what_follows_is_not_reported(api: Api) -> None:
-    api.claims, api.beat = [CLAIM | {"lease_seconds": 0}], (409, {"code": "stale_claim"})
+    api.claims, api.beat = [CLAIM | {"lease_seconds": 0}], STALE
     told = Event()
 
     def working() -> None:
@@ -242,6 +270,161 @@ def test_a_lease_without_an_answer_is_lost_when_it_is_over_and_not_before(monkey
 @pytest.mark.parametrize(("status", "is_over"), [(409, True), (404, True), (403, True), (429, False), (302, False)])
 def test_a_refused_heartbeat_ends_the_claim_and_a_busy_api_does_not(status: int, *, is_over: bool) -> None:
     assert ends_claim(Answer(status)) is is_over
+
+
+def test_a_long_retry_after_makes_no_heartbeat_rarer_than_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = Answer(503, {"retry-after": "3600"})
+    times = Times(monkeypatch, Answer(200), away, Answer(200), *[away] * 100)
+    assert times.until_lost() == 20 + 20 + 20 + 60
+    assert len(times.left) == 98
+
+
+@pytest.mark.parametrize("foreign", [401, 403, 404, 409, 422, 502])
+def test_no_answer_of_another_program_ends_the_claim(foreign: int) -> None:
+    assert not ends_claim(Answer(foreign=foreign))
+
+
+OUTAGE = Patience(drawn=max)
+ENDS: dict[str, Callable[[WorkVerbs], Flow[Any]]] = {
+    "complete": lambda work: WorkVerbs.complete.flow(work, {"ok": True}),
+    "fail": lambda work: WorkVerbs.fail.flow(work, "no disk"),
+    "release": WorkVerbs.release.flow,
+    "wait_for_answers": WorkVerbs.wait_for_answers.flow,
+}
+ENDED = Answer(200, json={"id": "task_1"})
+
+
+def work_for(lease_seconds: int = 60, patience: Patience = OUTAGE) -> WorkVerbs:
+    """Returns work without a wire. Its heartbeats are due later than any test ends."""
+    claimed: Any = Claimed(CLAIM | {"lease_seconds": lease_seconds}, 0.0)  # type: ignore[arg-type]
+    return WorkVerbs(claimed, "qa", patience, lambda _, lease, lost, name: Heartbeats(_unsent, lease, lost, name))
+
+
+def _unsent(_seconds: float) -> Answer:
+    raise AssertionError("no heartbeat is due")
+
+
+def until(seconds: float, away: Answer, then: Answer) -> Callable[[float], Answer]:
+    """Returns the answers by their time: ``away`` for so many seconds."""
+    return lambda passed: away if passed < seconds else then
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize(
+    "away",
+    [
+        Answer(why="refused", took=2),
+        Answer(why="late", took=10),
+        Answer(foreign=403, took=3),
+        Answer(503, json={"code": "busy"}, took=1),
+    ],
+)
+def test_an_end_outlasts_an_outage_of_30_seconds_under_one_key(end: str, away: Answer) -> None:
+    work = work_for()
+    found, steps = played(ENDS[end](work), until(30, away, ENDED))
+    assert found == ENDED.json
+    assert len(sends(steps)) > 2
+    assert len({each.key for each in sends(steps)}) == 1
+    assert work.ended.is_set
+    assert not work.lost
+
+
+@pytest.mark.parametrize("lease_seconds", [15, 60, 300])
+@pytest.mark.parametrize("left_by", [None, ValueError("no disk"), KeyboardInterrupt()])
+def test_an_end_without_an_answer_is_sent_for_a_lease_and_once_after_it_and_nothing_follows(
+    lease_seconds: int, left_by: BaseException | None
+) -> None:
+    work, steps = work_for(lease_seconds), list[Step]()
+    with pytest.raises(NoAnswer):
+        played(ENDS["complete"](work), [Answer(why="refused")] * 1_000, steps)
+    assert sum(pauses(steps)) == pytest.approx(lease_seconds)
+    assert isinstance(steps[-1], Send)
+    assert not work.ended.is_set
+    assert played(work._left(left_by), []) == (None, [])
+    assert work.ended.is_set
+
+
+def test_the_programs_repeat_of_an_end_without_an_answer_has_its_key() -> None:
+    work, steps = work_for(patience=PATIENCE), list[Step]()
+    for end in (ENDS["complete"], ENDS["complete"], lambda each: WorkVerbs.complete.flow(each, "another")):
+        with pytest.raises(NoAnswer):
+            played(end(work), [Answer(why="refused")] * 4, steps)
+    keys = [each.key for each in sends(steps)]
+    assert keys[:8] == [keys[0]] * 8
+    assert keys[8:] == [keys[8]] * 4
+    assert keys[8] != keys[0]
+
+
+def test_an_end_stays_as_it_was_when_the_program_said_it() -> None:
+    work, output = work_for(patience=PATIENCE), {"files": ["a"]}
+    flow = WorkVerbs.complete.flow(work, output, notes=(notes := ["one"]))
+    first = next(flow)
+    assert isinstance(first, Send)
+    content = first.request.content
+    output["files"].append("b")
+    notes.append("two")
+    flow.send(Answer(why="refused"))
+    again = flow.send(Answer())
+    assert isinstance(again, Send)
+    assert again.request.content == content
+
+
+def test_an_end_that_was_never_sent_is_a_failure(api: Api) -> None:
+    def by_threads() -> None:
+        with api.threads() as baton, baton.claim() as work:
+            assert work is not None
+            work.complete({"ok": True}, notes=[object()])
+
+    with pytest.raises(TypeError):
+        by_threads()
+    assert [verb for verb, _ in api.ends] == ["fail"]
+
+
+def test_an_end_that_baton_refuses_is_over_and_the_program_may_say_another_one() -> None:
+    work = work_for(patience=PATIENCE)
+    with pytest.raises(Invalid):
+        played(ENDS["complete"](work), [Answer(why="refused"), problem(422, "criteria_unreported")])
+    _, steps = played(work._left(None), [ENDED])
+    assert [each.path for each in sends(steps)] == ["/tasks/task_1/fail"]
+
+
+def test_an_end_that_baton_puts_off_stays_open() -> None:
+    work, steps = work_for(patience=PATIENCE), list[Step]()
+    for _ in range(2):
+        with pytest.raises(ServerFailed):
+            played(ENDS["complete"](work), [problem(503, "busy")] * 4, steps)
+    assert len({each.key for each in sends(steps)}) == 1
+    assert played(work._left(None), []) == (None, [])
+
+
+@pytest.mark.parametrize("seconds", [5.0, 100.0, 1_000.0])
+def test_in_an_outage_a_wait_for_people_ends_by_its_own_seconds(seconds: float) -> None:
+    work, steps = work_for(), list[Step]()
+    question = question_of({"id": "q", "outcome": "open", "decisions": []})
+    with pytest.raises(NoAnswer):
+        played(WorkVerbs.answer_to.flow(work, question, seconds=seconds), [Answer()] * 1_000, steps)
+    assert sum(pauses(steps)) == pytest.approx(seconds)
+
+
+def test_a_program_that_leaves_its_work_after_an_end_without_an_answer_reports_no_failure(api: Api) -> None:
+    def by_threads() -> None:
+        with api.threads() as baton, baton.claim() as work:
+            assert work is not None
+            work.complete({"ok": True})
+
+    async def by_tasks() -> None:
+        async with api.tasks() as baton, baton.claim() as work:
+            assert work is not None
+            await work.complete({"ok": True})
+
+    api.is_away = True
+    for play in (by_threads, lambda: asyncio.run(by_tasks())):
+        api.claims, api.said, api.end_keys = [CLAIM], [], []
+        with pytest.raises(NoAnswer):
+            play()
+        assert {verb for verb, _ in api.ends} == {"complete"}
+        assert len(api.ends) >= PATIENCE.attempts
+        assert len({*api.end_keys}) == 1
 
 
 def test_an_address_that_is_named_takes_nothing_from_anybodys_profile(

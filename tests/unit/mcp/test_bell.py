@@ -205,7 +205,7 @@ def test_a_look_says_when_the_next_task_may_be_claimed() -> None:
 
     def answered(request: httpx2.Request) -> httpx2.Response:
         items = pending if request.url.path.endswith("/pending") else []
-        headers = {"Date": "Sat, 31 Jan 2026 12:00:00 GMT"}
+        headers = {"Date": "Sat, 31 Jan 2026 12:00:00 GMT", "Content-Type": "application/json"}
         return httpx2.Response(200, content=json.dumps({"items": items, "next_cursor": None}), headers=headers)
 
     async def play() -> None:

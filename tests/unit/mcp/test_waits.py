@@ -10,6 +10,7 @@ import anyio
 import httpx2
 import pytest
 
+from baton_client.core import Patience
 from baton_mcp import waits as module
 from baton_mcp.mcp_connection import McpConnection, Refused, Unanswered
 from baton_mcp.waits import call_tool
@@ -22,20 +23,23 @@ class Door:
     """Gives ``answers`` in turn: a status that AWS gives, or the data of a tool's answer."""
 
     def __init__(self, *answers: int | dict[str, Any]) -> None:
-        self.answers, self.seconds = list(answers), list[Any]()
+        self.answers, self.seconds, self.ids = list(answers), list[Any](), list[Any]()
 
     async def answer(self, request: httpx2.Request) -> httpx2.Response:
         given = json.loads(request.content)["params"]["arguments"]
         self.seconds.append(given.get("wait_seconds", given.get("timeout_seconds")))
+        self.ids.append(given.get("request_id"))
         answer = self.answers.pop(0)
         if isinstance(answer, int):
             return httpx2.Response(answer, json={"message": "Too Many Requests"})
-        return httpx2.Response(200, json={"result": {"structuredContent": answer, "isError": False}})
+        result = {"structuredContent": answer, "isError": False}
+        return httpx2.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": result})
 
     def call(self, name: str, arguments: dict[str, Any], **options: Callable[[], bool]) -> Any:
         async def play() -> Any:
             http = httpx2.AsyncClient(base_url="http://baton.test", transport=httpx2.MockTransport(self.answer))
-            found = await call_tool(McpConnection(HttpxWires(http), "usual"), name, arguments, **options)
+            door = McpConnection(HttpxWires(http), "usual", patience=Patience(attempts=1, seconds=0))
+            found = await call_tool(door, name, arguments, **options)
             return found["structuredContent"]
 
         return anyio.run(play)
@@ -51,6 +55,13 @@ def test_a_refused_wait_looks_once_at_once(status: int) -> None:
     door = Door(status, WORK)
     assert door.call("claim_next", {"wait_seconds": 20}) == WORK
     assert door.seconds == [20, 0]
+
+
+def test_a_look_after_a_refused_wait_has_its_request_id_and_the_next_wait_another_one() -> None:
+    door = Door(503, NOTHING, 503, WORK)
+    assert door.call("claim_next", {"wait_seconds": 20}) == WORK
+    assert door.ids == [door.ids[0]] * 2 + [door.ids[2]] * 2
+    assert len({*door.ids} - {None}) == 2
 
 
 def test_a_wait_that_ends_sooner_goes_on_for_the_time_that_was_asked_for() -> None:

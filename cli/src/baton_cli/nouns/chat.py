@@ -10,7 +10,7 @@ from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.key_queue import LineTerminal, says_yes
 from baton_cli.output import complain, may_ask
-from baton_client.core import Request, with_query
+from baton_client.core import FOREVER, Request, with_query
 from baton_client.errors import Refused
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Talk:
         """Returns the messages that come until no agent is at work any more."""
         items: list[dict[str, Any]] = []
         while True:
-            conversation = self._app.client.get(f"/conversations/{self.conversation_id}")
+            conversation = self._app.client.lasting(FOREVER).get(f"/conversations/{self.conversation_id}")
             items += self._page()["items"]
             if conversation["state"] == "idle":
                 items += self._page()["items"]
@@ -165,7 +165,7 @@ class Talk:
         if open_tasks:
             path = f"/tasks/{open_tasks[-1]}"
             wait = Request[Any]("GET", with_query(f"{path}/await", {"state": "ended", "timeout": POLL_SECONDS}))
-            self._app.client.wait(wait, Request[Any]("GET", path), POLL_SECONDS)
+            self._app.client.wait(wait, Request[Any]("GET", path), POLL_SECONDS, FOREVER)
 
     def _page(self, *, shown: bool = True) -> dict[str, Any]:
         """Returns the messages after the cursor, and moves it."""

@@ -103,7 +103,7 @@ def next_of(app: CommandContext, agent: str, body: dict[str, Any], seconds: floa
             look = Request[Any]("POST", f"/agents/{agent}/claims", at_once, f"{app.key}-{polls}")
             asked = min(left, LONGEST_POLL_SECONDS)
             wait = replace(look, path=f"{look.path}/wait?timeout={asked:.1f}", body=body)
-            answer = app.client.call(look) if is_rung else app.client.wait(wait, look, asked)
+            answer = app.client.lasting(left).call(look) if is_rung else app.client.wait(wait, look, asked, left)
             if answer is not None:
                 return answer
             is_rung = may_look and bell.wait(deadline - time.monotonic())

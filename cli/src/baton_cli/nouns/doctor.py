@@ -18,7 +18,7 @@ from baton_cli.checkout import checkout
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, next_step_of
 from baton_cli.own_person import own_person
-from baton_client.core import Answer
+from baton_client.core import Answer, body_of
 from baton_client.errors import BatonError, Misused, NoAnswer, Refused
 from baton_client.profiles import config_of, config_path
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 MOST_SKEW_SECONDS = 30
+TRY_SECONDS = 10.0
 MARKS = {"ok": ("✓", "green"), "note": ("-", "yellow"), "wrong": ("✗", "red")}
 
 
@@ -94,7 +95,7 @@ def _file() -> Check:
 def _api(app: CommandContext) -> Iterator[Check]:
     begun = time.monotonic()
     try:
-        reply = app.client.request("GET", "/healthz", timeout=10)
+        reply = app.client.request("GET", "/healthz", timeout=TRY_SECONDS)
     except NoAnswer as failure:
         yield replace(_wrong("API", failure), next_step=_where_to(app.profile.url))
         return
@@ -133,14 +134,14 @@ def _clock(app: CommandContext, reply: Answer) -> Iterator[Check]:
 
 def _token(app: CommandContext) -> Iterator[Check]:
     try:
-        settings = app.client.get("/workspace/settings")
+        settings = body_of(app.client.request("GET", "/workspace/settings", timeout=TRY_SECONDS))
+        person = own_person(app)
     except Refused as refusal:
         is_known = refusal.status == 403 and refusal.code != "token_refused"
         yield Check("token", "ok", "is accepted") if is_known else _wrong("token", refusal)
     except BatonError as failure:
         yield _wrong("token", failure)
     else:
-        person = own_person(app)
         whose = f": {person['id']}, right {person['right']}" if person else ""
         yield Check("token", "ok", f"is accepted{whose}; settings version {settings['version']}")
 

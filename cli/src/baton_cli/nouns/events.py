@@ -13,10 +13,11 @@ from baton_cli.command_context import CommandContext
 from baton_cli.command_table import noun
 from baton_cli.failures import ExitCode
 from baton_cli.request_commands import Param, RequestCommand
-from baton_client.core import Request, with_query
+from baton_client.core import FOREVER, Request, with_query
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
+    from baton_client.caller import Caller
 
 POLL_SECONDS = 20
 MOST = 100
@@ -59,14 +60,14 @@ def tail(app: CommandContext, task: str, after: int, follow: bool) -> None:
 
 def _follow(app: CommandContext, task: str, after: int) -> None:
     """Prints what is new, to the last entry of a task that has ended."""
-    may_wait = False
+    may_wait, client = False, app.client.lasting(FOREVER)
     with app.bell(f"task:{task}") as bell:
         while True:
-            has_ended, query = _has_ended(app, task), {"after": after, "limit": MOST}
+            has_ended, query = _has_ended(client, task), {"after": after, "limit": MOST}
             look = Request[Any]("GET", with_query(f"/tasks/{task}/events", query))
             wait = Request[Any]("GET", with_query(f"/tasks/{task}/events/wait", {**query, "timeout": POLL_SECONDS}))
             is_wait = may_wait and not has_ended
-            page = app.client.wait(wait, look, POLL_SECONDS) if is_wait else app.client.call(look)
+            page = client.wait(wait, look, POLL_SECONDS, FOREVER) if is_wait else client.call(look)
             for entry in page["events"]:
                 _print(app, entry)
             after = page["next_after"]
@@ -75,10 +76,10 @@ def _follow(app: CommandContext, task: str, after: int) -> None:
             may_wait = not has_ended and not bell.wait()
 
 
-def _has_ended(app: CommandContext, task: str) -> bool:
+def _has_ended(client: Caller, task: str) -> bool:
     from baton_cli.screens.states import ENDED
 
-    return app.client.get(f"/tasks/{task}")["state"] in ENDED
+    return client.get(f"/tasks/{task}")["state"] in ENDED
 
 
 def _print(app: CommandContext, entry: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from baton_cli import typed_values
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import ExitCode, TimedOut
-from baton_client.core import Request, with_query
+from baton_client.core import FOREVER, Request, with_query
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -57,7 +57,7 @@ def awaited(app: CommandContext, task_id: str, state: str, timeout: float | None
             longest = min(LONGEST_POLL_SECONDS if left is None else left, LONGEST_POLL_SECONDS)
             asked = 0.0 if is_look else round(longest, 1)
             wait = Request[Any]("GET", with_query(f"/tasks/{task_id}/await", {"state": state, "timeout": asked}))
-            found = app.client.wait(wait, look, asked)
+            found = app.client.wait(wait, look, asked, FOREVER if left is None else left)
             if not found.setdefault("timed_out", found["state"] not in {state, *ENDED}):
                 return found
             app.out.say(f"{task_id} is {found['state']} …")

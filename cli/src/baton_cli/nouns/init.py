@@ -12,10 +12,12 @@ from baton_cli.agent_profiles import new_agent_profile
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.output import may_ask
+from baton_client.core import Patience
 from baton_client.errors import Misused, Refused
 from baton_client.profiles import Profile, address, config_of, config_path, profile_from, save
 
 OF_CLAUDE_CODE = "claude plugin marketplace add CHECKOUT && claude plugin install baton@baton"
+TRY_SECONDS = 10.0
 URL_QUESTION = "The API's address, such as https://baton.example.com"
 
 
@@ -42,7 +44,7 @@ def command(app: CommandContext, name: str | None, token_file: str | None, agent
     names = [profile.name]
     if agent:
         names.append(f"{profile.name}.{agent}")
-        save(names[-1], new_agent_profile(profile, agent, app.key), path, is_default=False)
+        save(names[-1], new_agent_profile(app, profile, agent), path, is_default=False)
     _tell(app, path, names, agent)
 
 
@@ -73,10 +75,10 @@ def _token(file: str | None) -> str:
 
 def _try(app: CommandContext, profile: Profile) -> None:
     """Tries the profile before it is saved. Raises ``Refused`` or ``NoAnswer``."""
-    client = app.client_for(profile)
+    client = app.client_for(profile, Patience(attempts=1, seconds=0))  # a wrong address is known soon
     try:
-        client.get("/healthz")
-        client.get("/workspace/settings")
+        client.get("/healthz", timeout=TRY_SECONDS)
+        client.get("/workspace/settings", timeout=TRY_SECONDS)
     except Refused as refusal:
         if refusal.code in {"token_refused", "not_authenticated"} or refusal.status not in {401, 403}:
             raise

@@ -30,7 +30,7 @@ def command(app: CommandContext, agent: str | None) -> None:
     if agent:
         human = Profile(LOCAL, str(stack["api_url"]), stack["tokens"]["human"])
         names.append(f"{LOCAL}.{agent}")
-        save(names[-1], new_agent_profile(human, agent, app.key), config_path(), is_default=False)
+        save(names[-1], new_agent_profile(app, human, agent), config_path(), is_default=False)
     if app.out.is_json:
         app.out.document({"url": stack["api_url"], "profile": LOCAL, "profiles": names})
     else:

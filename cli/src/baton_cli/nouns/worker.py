@@ -127,6 +127,7 @@ def _pollers(app: CommandContext, said: dict[str, Any], log: Log) -> list[Poller
     from functools import partial
     from threading import BoundedSemaphore
 
+    from baton_cli.worker.outage_log import LoggedApi, OutageLog
     from baton_cli.worker.poller import POLLS_OF_A_TOKEN, Poller, poll_seconds
     from baton_cli.worker.report_spool import ReportSpool, spool_folder
     from baton_client.bell import Bell
@@ -135,10 +136,11 @@ def _pollers(app: CommandContext, said: dict[str, Any], log: Log) -> list[Poller
     works, idle = _works(app, said), max(1.0, _length(said["idle_timeout"]) or math.inf)
     spool = ReportSpool(spool_folder())
     tokens = [work.profile.token for work in works]
+    outages = {work.profile.url: OutageLog(log) for work in works}
     poll_slots = {token: BoundedSemaphore(POLLS_OF_A_TOKEN) for token in tokens}
     return [
         Poller(
-            api=Caller(work.profile),
+            api=LoggedApi(Caller(work.profile), outages[work.profile.url]),
             work=work,
             poll_slots=poll_slots[work.profile.token],
             spool=spool,

@@ -7,11 +7,9 @@ from enum import Enum
 from typing import Any, Protocol
 
 from baton_client.core import Answer
-from baton_client.errors import NoAnswer
-from baton_client.genuine import why_foreign
+from baton_client.errors import Misused, NoAnswer
 
 TIMEOUT_SECONDS = 20.0
-_BUSY = {408, 429, 500, 502, 503, 504}
 _OVER = {"stale_claim", "task_ended", "claim_over"}
 _DENIED = {"not_authenticated", "token_refused"}
 
@@ -38,7 +36,7 @@ class AnswerKind(Enum):
 @dataclass(frozen=True, slots=True)
 class ApiAnswer:
     """An answer of the API, or none. ``retry_after``: the seconds that Baton asks for. ``due_at``: when there may be a
-    claim, or empty. ``why``: why there is none of Baton's."""
+    claim, or empty. ``why``: the cause if there is none; ``foreign``: the status that another program sent then."""
 
     kind: AnswerKind
     json: Any = None
@@ -46,6 +44,7 @@ class ApiAnswer:
     status: int = 0
     due_at: str = ""
     why: str = ""
+    foreign: int = 0
 
     @property
     def code(self) -> str:
@@ -71,19 +70,17 @@ def get(api: Api, path: str) -> ApiAnswer:
 def _sent(api: Api, method: str, path: str, body: Any = None, **options: Any) -> ApiAnswer:
     try:
         reply = api.request(method, path, body, **options)
+    except Misused as exc:  # an id that no path may have
+        return ApiAnswer(AnswerKind.REFUSED, {"code": "misused", "detail": str(exc)})
     except NoAnswer as exc:
-        return ApiAnswer(AnswerKind.RETRY, why=exc.why)
-    # A proxy's or portal's page ends no work: the request may have taken effect.
-    if why := why_foreign(method, path, reply.status, reply.headers, reply.json):
-        status = reply.status if reply.status >= 400 else 0
-        return ApiAnswer(AnswerKind.RETRY, retry_after=reply.retry_after, status=status, why=why)
+        return ApiAnswer(AnswerKind.RETRY, retry_after=exc.retry_after, why=exc.why, foreign=exc.foreign)
     return ApiAnswer(_kind(reply), reply.json, reply.retry_after, reply.status, reply.headers.get("baton-due-at", ""))
 
 
 def _kind(reply: Answer) -> AnswerKind:
     if reply.status < 400:
         return AnswerKind.DONE
-    if reply.status in _BUSY:
+    if not reply.is_settled:
         return AnswerKind.RETRY
     if reply.status == 401 or reply.code in _DENIED:
         return AnswerKind.DENIED

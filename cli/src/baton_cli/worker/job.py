@@ -19,7 +19,7 @@ from baton_cli.worker.log import Log
 from baton_cli.worker.poller import Poller
 from baton_cli.worker.program import Launch, Program, ProgramExit
 from baton_cli.worker.program_input import WorkerClaim, effect_key, environment, standard_input
-from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, ClaimReport, after_refusal, report_of
+from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, ClaimReport, after_refusal, report_of, shortened
 from baton_cli.worker.report_spool import SpooledReport
 from baton_cli.worker.request_schedule import KeyedRequest, RequestKind, RequestSchedule
 from baton_cli.worker.watchdog import now
@@ -223,15 +223,15 @@ class Job:
         checkpoint = self._schedule.checkpoints[0]
         answer = self._post("checkpoints", checkpoint.body, checkpoint.key)
         with self._changed:
-            if answer.kind is AnswerKind.RETRY:
-                self._schedule.missed(now(), answer.retry_after)
+            is_missed = answer.kind is AnswerKind.RETRY
+            if is_missed and not self._schedule.missed(now(), answer.retry_after, answer.foreign):
                 return
             self._schedule.answered()
             if self._schedule.checkpoints and self._schedule.checkpoints[0] is checkpoint:
                 self._schedule.checkpoints.popleft()
             if answer.kind in {AnswerKind.CLAIM_OVER, AnswerKind.DENIED}:
                 self._lose(answer)
-            elif answer.kind is AnswerKind.REFUSED:
+            elif answer.kind is AnswerKind.REFUSED or is_missed:
                 self._log("checkpoint_refused", answer.said)
 
     def _send_report(self, report: ClaimReport) -> None:
@@ -239,7 +239,8 @@ class Job:
         answer = post(self._api, entry.path, entry.body, key=entry.key)
         with self._changed:
             if answer.kind is AnswerKind.RETRY:
-                self._schedule.missed(now(), answer.retry_after)
+                if self._schedule.missed(now(), answer.retry_after, answer.foreign) and not report.is_plain:
+                    self._shorten(report, entry, answer)
                 return
             self._spool.remove(entry)
             self._spooled_report = None
@@ -252,6 +253,14 @@ class Job:
             else:
                 self._lose(answer)
                 self._end(JobOutcome.LOST, f"{report.verb}: {answer.said}")
+
+    def _shorten(self, report: ClaimReport, entry: SpooledReport, answer: ApiAnswer) -> None:
+        """Keeps a report for people that a program between refuses as too large. Makes a short one in its place."""
+        kept = self._spool.keep(entry)
+        self._spooled_report = None
+        self._log("report_refused", f"{report.verb}: {answer.said}; {f'kept as {kept}' if kept else 'not kept'}")
+        self._schedule.report = shortened(report, "" if kept is None else kept.name)
+        self._schedule.answered()
 
     def _spooled(self, report: ClaimReport) -> SpooledReport:
         """Returns the report as a request, and keeps it in the spool: if this worker is killed, the next one sends it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Lock
+from urllib.parse import quote
 
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
@@ -11,6 +12,7 @@ from baton_cli.worker.log import Log
 from baton_cli.worker.poll_backoff import PollBackoff
 from baton_cli.worker.program_input import WorkerClaim
 from baton_cli.worker.report_spool import ReportSpool
+from baton_cli.worker.request_schedule import TOO_LARGE
 from baton_cli.worker.watchdog import now
 from baton_client.bell import Bell
 from baton_client.core import is_refused
@@ -60,6 +62,10 @@ class Poller:
         """Sends the reports that killed workers have left, so that finished work isn't done again."""
         for entry in self.spool.left_by_others(self.work.profile.url, self.work.agent):
             answer = post(self.api, entry.path, entry.body, key=entry.key)
+            if answer.foreign == TOO_LARGE:  # no repeat would get through, and others wait behind it
+                kept = self.spool.keep(entry)
+                log.about(agent=self.work.agent)("report_refused", f"{entry.path}: {answer.said}; kept as {kept}")
+                continue
             if answer.kind in {AnswerKind.RETRY, AnswerKind.DENIED}:
                 return
             self.spool.remove(entry)
@@ -76,22 +82,22 @@ class Poller:
         with self.poll_slots:
             sent_at = now()
             answer = post(self.api, self._path, self._body, key=request.key, timeout=timeout)
-        if self.task_id is None and is_refused(answer.status, answer.code):
+        if self.task_id is None and is_refused(answer.code, answer.foreign):
             return self._look(answer)
         asked_at = request.asked_at(sent_at)
         return _result(answer, asked_at, self.backoff.pause_after(answer, sent_at, now()))
 
     def _look(self, refusal: ApiAnswer | None = None) -> PollResult:
         request, sent_at = self.backoff.look, now()
-        answer = post(self.api, f"/agents/{self.work.agent}/claims", self._body, key=request.key)
+        answer = post(self.api, f"/agents/{quote(self.work.agent, safe='')}/claims", self._body, key=request.key)
         asked_at = request.asked_at(sent_at)
         return _result(answer, asked_at, self.backoff.pause_after(answer, sent_at, now(), refusal, is_look=True))
 
     @property
     def _path(self) -> str:
         if self.task_id is not None:
-            return f"/tasks/{self.task_id}/claim"
-        return f"/agents/{self.work.agent}/claims/wait?timeout={self.poll_seconds:g}"
+            return f"/tasks/{quote(self.task_id, safe='')}/claim"
+        return f"/agents/{quote(self.work.agent, safe='')}/claims/wait?timeout={self.poll_seconds:g}"
 
     @property
     def _body(self) -> dict[str, object]:

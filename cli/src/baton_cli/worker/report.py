@@ -96,6 +96,17 @@ def after_refusal(report: ClaimReport, problem: Any) -> ClaimReport | None:
     return _keeping(body, answer)
 
 
+def shortened(report: ClaimReport, kept_as: str) -> ClaimReport:
+    """Returns the report to send in place of one that is too large for a program between the worker and Baton.
+    ``kept_as``: the file in the worker's spool that has the whole report, or empty."""
+    if report.verb == "release":
+        return ClaimReport("release", is_plain=True)
+    where = f"The worker's machine keeps it as {kept_as}." if kept_as else "It isn't kept."
+    said = f"A program between the worker and Baton refused the report, {report.verb}, as too large (HTTP 413). {where}"
+    failure = {"type": "error", "description": said}
+    return ClaimReport("fail", {"failure": failure, "retryable": report.body.get("retryable") is True}, is_plain=True)
+
+
 def _keeping(body: dict[str, Any], answer: Any) -> ClaimReport:
     """Returns the failure with the program's answer as partial progress: the work may have taken hours, and the next
     worker can use it."""

@@ -16,6 +16,7 @@ from typing import Any
 # Baton remembers an answer for so long (docs/limits.md). A later repeat would be a new request.
 LAST_SECONDS = 7 * 86_400
 SUFFIX = ".json"
+KEPT_SUFFIX = ".kept"  # of a report that is kept for people alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ class ReportSpool:
     def remove(self, entry: SpooledReport) -> None:
         with suppress(OSError):
             self._path(entry).unlink(missing_ok=True)
+
+    def keep(self, entry: SpooledReport) -> Path | None:
+        """Keeps the entry for people: it isn't sent any more. Returns its file, or None if it isn't in the spool."""
+        path = self._path(entry)
+        try:
+            return path.replace(path.with_suffix(KEPT_SUFFIX))
+        except OSError:
+            return None
 
     def left_by_others(self, url: str, agent: str) -> list[SpooledReport]:
         """Returns the entries of an agent that this worker didn't write. The worker that did may be alive and send them

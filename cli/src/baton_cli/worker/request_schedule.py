@@ -14,6 +14,8 @@ from baton_client.lease import FIRST_PAUSE_SECONDS, Lease
 # The next attempt goes on from the last one, so the oldest are dropped while Baton doesn't answer.
 MOST_CHECKPOINTS = 100
 LONGEST_PAUSE_SECONDS = 15.0
+TOO_LARGE = 413
+MOST_TOO_LARGE = 3
 
 
 class RequestKind(Enum):
@@ -39,11 +41,14 @@ class KeyedRequest(NamedTuple):
 
 @dataclass(slots=True)
 class RequestSchedule:
+    """``too_large``: how often another program than Baton has refused the next checkpoint or report as too large."""
+
     lease: Lease
     checkpoints: deque[KeyedRequest] = field(default_factory=lambda: deque(maxlen=MOST_CHECKPOINTS))
     report: ClaimReport | None = None
     not_before: float = 0.0  # of the next checkpoint or report
     misses: int = 0
+    too_large: int = 0
 
     def next(self, now: float) -> NextRequest:
         """Returns the next request. Checkpoints are sent in order, before the report, and with heartbeats between them.
@@ -57,11 +62,14 @@ class RequestSchedule:
         moments = [each for each in (self.not_before, self.lease.heartbeat_at) if each > now]
         return NextRequest(RequestKind.WAIT, min(moments, default=now) - now)
 
-    def missed(self, now: float, retry_after: float) -> None:
-        """Notes that a checkpoint or report wasn't answered: the next one is sent after a pause."""
+    def missed(self, now: float, retry_after: float, foreign: int = 0) -> bool:
+        """Notes that a checkpoint or report wasn't answered: it is sent again after a pause. Returns True if that is in
+        vain: it is too large for a program between. ``foreign``: the status that another program than Baton sent."""
         pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, LONGEST_PAUSE_SECONDS)
         self.not_before, self.misses = now + max(pause, retry_after), self.misses + 1
+        self.too_large += foreign == TOO_LARGE
+        return self.too_large >= MOST_TOO_LARGE
 
     def answered(self) -> None:
         """Notes that a checkpoint or report was answered: the next one needs no pause."""
-        self.not_before, self.misses = 0.0, 0
+        self.not_before, self.misses, self.too_large = 0.0, 0, 0

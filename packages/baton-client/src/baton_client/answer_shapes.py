@@ -226,7 +226,7 @@ OPERATIONS: dict[str, dict[int, str | None]] = {
     "DELETE /views/{view}": {204: None},
     "PUT /views/{view}": {200: "ViewOfPage", 201: "ViewOfPage"},
     "GET /why": {200: "Why", 304: None},
-    "GET /workflows/{workflow_id}/chain": {200: "ChainView", 304: None},
+    "GET /workflows/{workflow_id}/chain": {200: "ChainView text", 304: None},
     "GET /workflows/{workflow_id}/checkpoints": {200: "CheckpointPage", 304: None},
     "GET /workspace/changes": {200: "ChangePage", 304: None},
     "GET /workspace/changes/{change_id}": {200: "ChangeView", 304: None},

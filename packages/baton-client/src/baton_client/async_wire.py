@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from baton_client.core import MOST_BYTES, Answer, Request, decoded, sound
+from baton_client.core import MOST_BYTES, Answer, Request, answer_of, sound
 from baton_client.wire import LOOPBACK
 
 
@@ -40,7 +40,8 @@ class AsyncWires:
         begun_at = time.monotonic()
         try:
             async with asyncio.timeout(seconds):
-                return await self._exchanged(request, begun_at)
+                answer = await self._exchanged(request)
+            return answer._replace(took=time.monotonic() - begun_at)
         except TimeoutError:
             said = "it didn't answer in time"
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as exc:
@@ -50,7 +51,7 @@ class AsyncWires:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _exchanged(self, request: Request[Any], begun_at: float) -> Answer:
+    async def _exchanged(self, request: Request[Any]) -> Answer:
         headers = {"Host": self._host} | request.headers_for(self._token, self._agent)
         url, content = self._sent_to + request.path, b""
         async with self._http.stream(request.method, url, content=request.content, headers=headers) as response:
@@ -58,7 +59,8 @@ class AsyncWires:
                 content += each
                 if len(content) > MOST_BYTES:
                     break
-        found = {name.lower(): value for name, value in response.headers.items()}
-        if len(content) > MOST_BYTES:
-            return Answer(response.status_code, found, why=f"it has more than {MOST_BYTES:,} bytes")
-        return Answer(response.status_code, found, decoded(content), took=time.monotonic() - begun_at)
+            found = {name.lower(): value for name, value in response.headers.items()}
+            answer = answer_of(request, self._url, response.status_code, found, content)
+            if not answer.status:  # another program's answer may be of any length: the connection isn't kept
+                await response.extensions["network_stream"].aclose()
+        return answer

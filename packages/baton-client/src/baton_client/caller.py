@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,6 +38,12 @@ class Caller:
         self.profile, self.wires = profile, Wires(profile.url, profile.token, AGENT)
         self._patience, self._sleep = patience or Patience(), sleep or time.sleep
         self._say, self._during, self._listen = say, during, listen
+
+    def lasting(self, seconds: float) -> Caller:
+        """Returns a caller with the same connections that waits out an outage for so many seconds."""
+        other = copy(self)
+        other._patience = self._patience.lasting(seconds)
+        return other
 
     @cached_property
     def _polls(self) -> LongPoll:
@@ -76,10 +83,10 @@ class Caller:
         """Returns the answer, whatever its status, as ``call`` does."""
         return self.played(core.exchange(request, self._patience, timeout))
 
-    def wait(self, request: Request[T], look: Request[T], seconds: float) -> T:
+    def wait(self, request: Request[T], look: Request[T], seconds: float, left: float | None = None) -> T:
         """Returns the answer's body of a request that waits for ``seconds``, as ``call`` does. Where too many wait,
-        that of ``look``, which doesn't wait. For one thread."""
-        return self.played(self._polls.wait(replace(request, repeatable=True), look, seconds))[0]
+        that of ``look``, which doesn't wait. ``left``: for how long an outage is waited out. For one thread."""
+        return self.played(self._polls.wait(replace(request, repeatable=True), look, seconds, left))[0]
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT_SECONDS) -> Any:
         return self.call(Request[Any]("GET", core.with_query(path, query or {})), timeout=timeout)

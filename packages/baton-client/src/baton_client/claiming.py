@@ -15,7 +15,6 @@ from baton_client.verbs import LOOK_SECONDS
 if TYPE_CHECKING:
     from baton_client import types as t
 
-LONGEST_PAUSE_SECONDS = 4.0
 LOOK_AGAIN_SECONDS, MOST_SECONDS = 1.0, 4.0
 # A task in one of these states may become claimable.
 COMING = frozenset({"needs", "delegated", "next", "waiting"})
@@ -69,8 +68,8 @@ class Claiming:
 
     def within(self, seconds: float | None, *, by_bell: bool) -> Flow[Claimed | None]:
         """Returns None once the seconds are over. A task that is named is waited for until it is ready. Raises
-        ``Refused``. An outage is waited out; if it lasts for all of
-        the seconds, raises ``NoAnswer`` or ``ServerFailed``."""
+        ``Refused``. An outage is waited out; if it lasts for all of the seconds, and for those of ``Patience``, raises
+        ``NoAnswer`` or ``ServerFailed``."""
         left, is_first = float("inf") if seconds is None else seconds, True
         while True:
             poll = 0.0 if is_first or by_bell or self.order.task_id else max(0.0, min(left, core.POLL_SECONDS))
@@ -92,26 +91,26 @@ class Claiming:
             is_first = False
 
     def _asked(self, poll: float, left: float) -> Flow[tuple[Claimed | None, float]]:
-        key, took, since, misses = core.new_key(), 0.0, 0.0, 0
+        key, took, since, misses, remarks = core.new_key(), 0.0, 0.0, 0, core.Remarks()
         if poll and self.polls.pause:
             yield Pause(self.polls.pause)
             took = self.polls.pause
         while True:
             answer = yield Send(self.order.poll(key, poll) if poll else self.order.look(key), poll + 15.0)
             took, since = took + answer.took, since + answer.took
-            if poll and core.is_refused(answer.status, answer.code):
+            if poll and core.is_refused(answer.code, answer.foreign):
                 self.polls.pause = self.polls.backoff.pause_after_refusal(answer.retry_after)
                 return None, took
             if answer.code == "claim_over":  # that of an attempt whose answer was lost for long
                 key, since = core.new_key(), 0.0
                 continue
             misses += 1
-            is_clear = answer.status not in {0, 408, *core.AGAIN}
-            if is_clear or (took >= left and misses >= self.patience.attempts):
+            is_late = took >= max(left, self.patience.seconds) and misses >= self.patience.attempts
+            if answer.is_settled or is_late:
                 break
-            bound = min(self.patience.base_seconds * 2 ** min(misses - 1, 10), LONGEST_PAUSE_SECONDS)
+            bound = min(self.patience.base_seconds * 2 ** min(misses - 1, 10), self.patience.longest_pause)
             pause = max(answer.retry_after, bound * self.patience.drawn(1.0, 1.25))
-            yield Pause(pause, f"the API answers {answer.status}" if answer.status else f"{answer.url} doesn't answer")
+            yield Pause(pause, remarks.about(answer, took))
             took, since = took + pause, since + pause
         self.due_at = answer.headers.get("baton-due-at", "")
         if poll:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from baton_client import core, operations
 from baton_client.claiming import Claimed
 from baton_client.core import Flow, Listen, Patience, Request
-from baton_client.errors import BatonError, ClaimLost
+from baton_client.errors import BatonError, ClaimLost, Refused
 from baton_client.heartbeats import Heartbeats, Signal
 from baton_client.lease import Lease, now
 from baton_client.mended import mended
@@ -53,8 +54,9 @@ class WorkVerbs:
         self.raw, self.agent, self._patience = claimed.answer, agent, patience
         self.task_id, self.claim_id = read(self._task, "id", str), read(self.raw, "claim_id", str)
         self.fence, self.ended = read(self.raw, "fence", int), Signal()
-        self._lost = Signal()
-        lease = Lease.taken(float(read(self.raw, "lease_seconds", int)), now() - claimed.since)
+        self._lost, self._open_end = Signal(), cast("Request[Any] | None", None)
+        self._lease_seconds = float(read(self.raw, "lease_seconds", int))
+        lease = Lease.taken(self._lease_seconds, now() - claimed.since)
         request = operations.heartbeat(self.task_id, {"claim_id": self.claim_id})
         self._heartbeats = heartbeats(request, lease, self._lost, self.task_id)
         self._lost.call(self.ended.set)
@@ -188,29 +190,46 @@ class WorkVerbs:
             if not heard.status and left > 0:
                 poll = min(left, core.POLL_SECONDS)
                 wait = operations.wait_for_more_events(self.task_id, after=after, timeout=round(poll, 2))
-                trail, took = yield from polls.wait(wait, operations.list_events(self.task_id, after=after), poll)
+                events = operations.list_events(self.task_id, after=after)
+                trail, took = yield from polls.wait(wait, events, poll, left)
                 after, left = read(cast("Mapping[str, Any]", trail), "next_after", int), left - took
-            question = question_of(cast("Mapping[str, Any]", (yield from core.call(look, self._patience))))
+            patience = self._patience.lasting(max(left, self._patience.seconds))
+            shown, took = yield from core.timed_call(look, patience)
+            question, left = question_of(cast("Mapping[str, Any]", shown)), left - took
         return question
 
-    def _said(self, request: Request[Any]) -> Flow[Any]:
+    def _said(self, request: Request[Any], patience: Patience | None = None) -> Flow[Any]:
         try:
-            return (yield from core.call(request, self._patience))
+            return (yield from core.call(request, patience or self._patience))
         except ClaimLost:
             self._heartbeats.stop()
             self._lost.set()
             raise
 
     def _ending(self, request: Request[Any]) -> Flow[Any]:
-        answer = yield from self._said(request)
+        """Sends an end under one key, for a whole lease. Until Baton has answered, the end may have taken effect: the
+        program's repeat of it has the same key."""
+        request = replace(request, body=request.content)  # later changes of the program's values are no part of it
+        if self._open_end and (self._open_end.path, self._open_end.body) == (request.path, request.body):
+            request = self._open_end
+        self._open_end = request
+        try:
+            answer = yield from self._said(request, self._patience.lasting(self._lease_seconds))
+        except Refused as refused:
+            self._open_end = request if refused.asks_again else None
+            raise
         self._heartbeats.stop()
         self.ended.set()
         return answer
 
     def _left(self, error: BaseException | None) -> Flow[None]:
-        """Ends what the program has left: after an exception as a failure that may be retried, after an interrupt as a
-        release."""
+        """Ends the work that the program has left: after an exception as a failure that may be retried, after an
+        interrupt as a release. Sends nothing after an end that Baton hasn't answered: its work is done."""
         if self.ended.is_set:
+            return
+        if self._open_end is not None:
+            self._heartbeats.stop()
+            self.ended.set()
             return
         try:
             if error is None or isinstance(error, Exception):

@@ -9,10 +9,11 @@ import json
 import random
 import uuid
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from baton_client.errors import Misused, NoAnswer, Unreadable, refusal
+from baton_client.errors import AGAIN, Misused, NoAnswer, Unreadable, refusal
+from baton_client.genuine import why_foreign
 
 T = TypeVar("T")
 
@@ -22,8 +23,11 @@ TIMEOUT_SECONDS = 35.0  # the longest long poll answers within 29 s
 MOST_BYTES = 16 * 2**20  # Lambda gives 6 MB at most
 POLL_SECONDS = 20.0
 _SAFE = {"GET", "HEAD", "PUT", "DELETE"}
-AGAIN = {429, 500, 502, 503, 504}
 _THROTTLED = {429, 503}
+FOREVER = float("inf")
+# A remark about trouble appears with the first pause, and then once in so many seconds.
+REMARK_SECONDS = 10.0
+FOREIGN_SECONDS = 30.0  # the longest Retry-After that another program's answer is granted
 
 
 @dataclass(frozen=True)  # without slots, or Request[T](…) would fail
@@ -37,6 +41,13 @@ class Request(Generic[T]):
     key: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     repeatable: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ``Misused`` for a path or key that no request may have: an attempt could never succeed."""
+        if " " in self.path or not is_printable(self.path):
+            raise Misused("the request's path has other characters than ASCII's", self.path, "check the ids")
+        if self.key is not None and not is_printable(self.key):
+            raise Misused("the Idempotency-Key has other characters than ASCII's", self.key, "give another key")
 
     @property
     def may_repeat(self) -> bool:
@@ -64,9 +75,12 @@ class Request(Generic[T]):
 
 
 class Answer(NamedTuple):
-    """``status`` 0: none came from ``url``, and ``why`` says why. ``headers``: their names in lower case. ``json``:
-    None where there is no body, a text where it isn't JSON. ``took``: seconds. To a ``Listen`` the status is 200 if it
-    is time to look, 204 if its seconds are over."""
+    """An answer of Baton's, or none: ``status`` is 0 then, and ``why`` states the cause.
+
+    ``headers``: their names are in lower case. ``json``: None without a body, a text for another type. ``took``: the
+    seconds of the last attempt; ``since``: the seconds since the first attempt began. ``url``: Baton's address.
+    ``foreign``: the status of an answer that a program between sent, else 0 (``genuine.py``). The answer to a
+    ``Listen`` has the status 200 if it is time to look, and 204 if its seconds are over."""
 
     status: int = 0
     headers: Mapping[str, str] = {}
@@ -74,6 +88,8 @@ class Answer(NamedTuple):
     why: str = ""
     took: float = 0.0
     url: str = ""
+    foreign: int = 0
+    since: float = 0.0
 
     @property
     def object(self) -> dict[str, Any] | None:
@@ -86,8 +102,32 @@ class Answer(NamedTuple):
 
     @property
     def retry_after(self) -> float:
+        """The seconds that the answer asks for. A page of maintenance may ask for a day: it isn't Baton's to ask."""
         said = self.headers.get("retry-after", "")
-        return float(said) if said.isascii() and said.isdecimal() and len(said) < 6 else 0.0
+        seconds = float(said) if said.isascii() and said.isdecimal() and len(said) < 6 else 0.0
+        return min(seconds, FOREIGN_SECONDS) if self.foreign else seconds
+
+    @property
+    def is_settled(self) -> bool:
+        """True for an answer of Baton's that doesn't ask for the same request later."""
+        return self.status not in {0, *AGAIN}
+
+    @property
+    def trouble(self) -> str:
+        """The cause of another attempt, in a few words."""
+        if self.status:
+            return f"the API answers {self.status}"
+        return f"{self.url or 'Baton'} doesn't answer" + (f" ({self.why})" if self.why else "")
+
+
+def answer_of(request: Request[Any], url: str, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
+    """Returns the answer to a request, with the status 0 unless it is Baton's (``genuine.py``)."""
+    if len(content) > MOST_BYTES:
+        return Answer(0, headers, why=f"{status} with more than {MOST_BYTES:,} bytes", url=url, foreign=status)
+    found = decoded(content)
+    if why := why_foreign(request.method, request.path, status, headers, found):
+        return Answer(0, headers, why=why, url=url, foreign=status)
+    return Answer(status, headers, found, url=url)
 
 
 class Send(NamedTuple):
@@ -117,24 +157,49 @@ Flow = Generator[Step, Answer, T]
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often a request is sent, and the pauses between. ``attempts``: in all. A pause is drawn from 0 to a bound,
-    which begins at ``base_seconds`` and doubles. A ``Retry-After`` is kept to, up to ``longest_seconds``."""
+    """For how long a request is repeated, and the pauses between two attempts.
+
+    ``attempts``: at least so many. ``seconds``: attempts begin for so long after the first one, and one attempt begins
+    after that; 0: ``attempts`` decides alone. A pause is drawn from 0 to a bound, which begins at ``base_seconds`` and
+    doubles up to ``longest_pause``. A ``Retry-After`` is kept to, up to ``longest_seconds``."""
 
     attempts: int = 4
+    seconds: float = 40.0  # an outage of 30 s changes no outcome
     base_seconds: float = 0.5
+    longest_pause: float = 4.0
     longest_seconds: float = 30.0
     drawn: Callable[[float, float], float] = random.uniform
 
-    def pause(self, number: int, retry_after: float) -> float:
-        """Returns the seconds to wait after the attempt of this number, counted from 0."""
+    def lasting(self, seconds: float) -> Patience:
+        """Returns the same patience for another time; unchanged, if ``attempts`` decides alone."""
+        return replace(self, seconds=seconds) if self.seconds else self
+
+    def pause(self, number: int, retry_after: float, left: float = float("inf")) -> float:
+        """Returns the seconds to wait after the attempt of this number, counted from 0. ``left``: the seconds until the
+        last attempt is due."""
         if retry_after:
             return min(retry_after, self.longest_seconds) + self.drawn(0, self.base_seconds)
-        return self.drawn(0, min(self.base_seconds * 2**number, self.longest_seconds))
+        pause = self.drawn(0, min(self.base_seconds * 2 ** min(number, 10), self.longest_pause))
+        return min(pause, left) if left > 0 else pause
 
 
-def is_refused(status: int, code: str) -> bool:
+def is_refused(code: str, foreign: int) -> bool:
     """True for a wait that didn't begin: refused by Baton for its number, or by AWS, whose answers have no code."""
-    return code == "too_many_polls" or (status in _THROTTLED and not code)
+    return code == "too_many_polls" or foreign in _THROTTLED
+
+
+@dataclass(slots=True)
+class Remarks:
+    """The remarks about the trouble of one request, few enough for a person."""
+
+    next_at: float = 0.0
+
+    def about(self, answer: Answer, since: float) -> str:
+        """Returns the remark that is due ``since`` seconds after the first attempt began; else an empty text."""
+        if since < self.next_at:
+            return ""
+        self.next_at = since + REMARK_SECONDS
+        return answer.trouble
 
 
 def exchange(
@@ -142,15 +207,18 @@ def exchange(
 ) -> Flow[Answer]:
     """Returns the answer, whatever its status. A request that may be repeated is, if no answer came or one that asks
     for it."""
-    number = 0
+    number, since, remarks = 0, 0.0, Remarks()
     while True:
+        begun = since
         answer = yield Send(request, seconds)
-        number += 1
-        is_clear = answer.status not in {0, *AGAIN} or (is_wait and is_refused(answer.status, answer.code))
-        if is_clear or not request.may_repeat or number >= patience.attempts:
-            return answer
-        why = f"the API answers {answer.status}" if answer.status else f"{answer.url} doesn't answer"
-        yield Pause(patience.pause(number - 1, answer.retry_after), why)
+        number, since = number + 1, since + answer.took
+        is_clear = answer.is_settled or (is_wait and is_refused(answer.code, answer.foreign))
+        is_last = number >= patience.attempts and begun >= patience.seconds
+        if is_clear or not request.may_repeat or is_last:
+            return answer._replace(since=since)
+        pause = patience.pause(number - 1, answer.retry_after, patience.seconds - since)
+        paused = yield Pause(pause, remarks.about(answer, since))
+        since += paused.took
 
 
 def call(request: Request[T], patience: Patience, seconds: float = TIMEOUT_SECONDS) -> Flow[T]:
@@ -159,23 +227,24 @@ def call(request: Request[T], patience: Patience, seconds: float = TIMEOUT_SECON
     return body
 
 
+def timed_call(request: Request[T], patience: Patience) -> Flow[tuple[T, float]]:
+    """Returns the answer's body, and the seconds since the first attempt began. Raises as ``call`` does."""
+    answer = yield from exchange(request, patience)
+    return body_of(answer), answer.since
+
+
 def body_of(answer: Answer) -> Any:
     if answer.status == 0:
-        raise NoAnswer(f"{answer.url or 'Baton'} doesn't answer", answer.why, "baton doctor")
+        step = "check the address and the proxies on the way: baton doctor" if answer.foreign else "baton doctor"
+        what = f"{answer.url or 'Baton'} doesn't answer"
+        raise NoAnswer(what, answer.why, step, foreign=answer.foreign, retry_after=answer.retry_after)
     if answer.status in {202, 204} and answer.json is None:
         return None
     if answer.status >= 400:
         raise refusal(answer.status, answer.object or {}, answer.retry_after)
     if answer.status < 300 and answer.object is not None:
         return answer.object
-    raise unreadable(answer)
-
-
-def unreadable(answer: Answer) -> Unreadable:
-    """What answers in such a way is a proxy, a portal, or another program."""
-    if 300 <= answer.status < 400:
-        return Unreadable(f"Baton doesn't redirect, and this does ({answer.status})", "no redirect is followed")
-    return Unreadable("the answer isn't Baton's", answer.why or f"status {answer.status}, without a JSON object")
+    raise Unreadable("the answer isn't one that this client understands", f"status {answer.status}")
 
 
 class Spelled(float):
@@ -207,9 +276,13 @@ def decoded(content: bytes) -> Any:
         return content.decode("utf-8", "replace")
 
 
+def is_printable(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
 def sound(token: str) -> str:
     """Returns the token. Raises ``Misused`` for one that no header may hold, which a wire would show in its error."""
-    if not (token.isascii() and token.isprintable()) or " " in token:
+    if " " in token or not is_printable(token):
         raise Misused("the token isn't one of Baton's", "it has characters that no token has", "baton doctor")
     return token
 

@@ -28,6 +28,8 @@ from typing import Any, cast
 
 from baton_client.texts import one_line
 
+AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+
 
 class BatonError(Exception):
     """``what`` happened, ``why``, and what to do about it (``next_step``)."""
@@ -40,24 +42,37 @@ class BatonError(Exception):
 class Misused(BatonError): ...
 
 
-class NoAnswer(BatonError): ...
+class NoAnswer(BatonError):
+    """``foreign``: the status of an answer that another program sent in Baton's place, else 0. ``retry_after``: the
+    seconds that it asked for, else 0."""
+
+    def __init__(
+        self, what: str, why: str = "", next_step: str = "", *, foreign: int = 0, retry_after: float = 0.0
+    ) -> None:
+        super().__init__(what, why, next_step)
+        self.foreign, self.retry_after = foreign, retry_after
 
 
 class Unreadable(BatonError): ...
 
 
 class Refused(BatonError):
-    """``code``, ``detail``, ``errors`` and ``request_id`` are those of the answer; one of AWS's own has none of them.
-    ``problem`` is all of it. ``retry_after``: seconds, 0 if none were said."""
+    """``code``, ``detail``, ``errors`` and ``request_id`` are those of the answer. ``problem`` is all of it.
+    ``retry_after``: seconds, 0 if none were said."""
 
     def __init__(self, status: int, problem: dict[str, Any], retry_after: float = 0.0) -> None:
         self.status, self.problem, self.retry_after = status, problem, retry_after
         self.code = str(problem.get("code") or "")
-        self.detail = str(problem.get("detail") or problem.get("message") or "")
+        self.detail = str(problem.get("detail") or "")
         self.errors: list[dict[str, Any]] = [each for each in _listed(problem, "errors") if isinstance(each, dict)]
         self.request_id = str(problem.get("request_id") or "")
         title = str(problem.get("title") or f"the API answered {status}")
         super().__init__(f"{title} ({status}{' ' if self.code else ''}{self.code})", self._why())
+
+    @property
+    def asks_again(self) -> bool:
+        """True if the same request may succeed later."""
+        return self.status in AGAIN
 
     def _why(self) -> str:
         named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]

@@ -28,10 +28,10 @@ def why_foreign(method: str, path: str, status: int, headers: Mapping[str, str],
         is_fit = found is None or (_is_json(kind) and not isinstance(found, str))
     elif shape is None:
         is_fit = found is None or status == 303
-    elif shape == "text":
-        is_fit = kind == "text/plain"
+    elif kind == "text/plain":
+        is_fit = "text" in shape.split()
     else:
-        is_fit = _is_json(kind) and _has_shape(shape, found)
+        is_fit = _is_json(kind) and shape != "text" and _has_shape(shape.partition(" ")[0], found)
     return "" if is_fit else f"{status} in another shape ({_told(kind, found)})"
 
 

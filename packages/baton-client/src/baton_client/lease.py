@@ -11,7 +11,6 @@ from baton_client.core import Answer
 # A worker learns from its next heartbeat that a task was cancelled.
 LONGEST_HEARTBEAT_SECONDS = 20.0
 FIRST_PAUSE_SECONDS = 0.5
-_BUSY = {408, 429}
 # This clock goes on while the machine sleeps.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or getattr(time, "CLOCK_MONOTONIC", None)
 
@@ -39,8 +38,10 @@ class Lease:
         return Lease.taken(self.seconds, sent_at)
 
     def missed(self, at: float, retry_after: float = 0.0) -> Lease:
-        pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, _pause(self.seconds)) * random.uniform(0.5, 1.0)  # noqa: S311
-        return replace(self, heartbeat_at=at + max(pause, retry_after), misses=self.misses + 1)
+        """``retry_after``: kept to, unless heartbeats would become rarer than usual: that would lose the claim."""
+        usual = _pause(self.seconds)
+        pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, usual) * random.uniform(0.5, 1.0)  # noqa: S311
+        return replace(self, heartbeat_at=at + max(pause, min(retry_after, usual)), misses=self.misses + 1)
 
     @property
     def next_at(self) -> float:
@@ -56,5 +57,5 @@ def _pause(seconds: float) -> float:
 
 
 def ends_claim(answer: Answer) -> bool:
-    """True if the answer to a heartbeat says that no further one would help. A page of a proxy's doesn't."""
-    return 400 <= answer.status < 500 and answer.status not in _BUSY
+    """True if Baton refuses a heartbeat for good."""
+    return answer.is_settled and answer.status >= 400

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from baton_client.core import Flow, Patience, Pause, Request, body_of, call, exchange, is_refused
+from baton_client.core import Flow, Patience, Pause, Request, body_of, exchange, is_refused
 
 T = TypeVar("T")
 NOT_MODIFIED = 304
@@ -45,18 +45,23 @@ class LongPoll:
     backoff: WaitBackoff = field(default_factory=WaitBackoff)
     pause: float = 0.0
 
-    def wait(self, request: Request[T], look: Request[T], seconds: float) -> Flow[tuple[T, float]]:
+    def wait(
+        self, request: Request[T], look: Request[T], seconds: float, left: float | None = None
+    ) -> Flow[tuple[T, float]]:
         """Returns the body of a request that waits for ``seconds``, and how long that took. Where too many wait, it is
-        that of ``look``, which doesn't wait."""
+        that of ``look``, which doesn't wait. An outage is waited out for ``left`` seconds, by default as long as in
+        any other request."""
+        patience = self.patience if left is None else self.patience.lasting(left)
         paused = min(self.pause, seconds)
         if paused:
             yield Pause(paused)
-        answer = yield from exchange(request, self.patience, seconds + 15.0, is_wait=True)
-        if is_refused(answer.status, answer.code):
+        answer = yield from exchange(request, patience, seconds + 15.0, is_wait=True)
+        if is_refused(answer.code, answer.foreign):
             self.pause = self.backoff.pause_after_refusal(answer.retry_after)
-            return (yield from call(look, self.patience)), paused + answer.took
+            found = yield from exchange(look, patience)
+            return body_of(found), paused + answer.since + found.since
         self.pause = self.backoff.pause_after_wait(seconds, answer.took)
-        return body_of(answer), paused + answer.took
+        return body_of(answer), paused + answer.since
 
 
 @dataclass(slots=True)

@@ -142,7 +142,8 @@ class BatonVerbs:
 
     @verb
     def wait(self, task: Task | str, *, seconds: float | None = None, until: str = "ended") -> Flow[Task]:
-        """Returns the task once it has ended, or is in the state ``until``; after so many seconds as it is then."""
+        """Returns the task once it has ended, or is in the state ``until``; after so many seconds as it is then. An
+        outage ends no wait before its seconds are over."""
         return waited(self.patience, task if isinstance(task, str) else task.id, until, seconds)
 
     @verb
@@ -191,16 +192,18 @@ def handed_off(patience: Patience, body: t.HandoffRequest, key: str | None) -> F
 def waited(patience: Patience, task_id: str, until: Any, seconds: float | None) -> Flow[Task]:
     look = operations.await_a_task(task_id, state=until, timeout=0)
     polls, left = LongPoll(patience), float("inf") if seconds is None else seconds
-    answer = yield from core.call(look, patience)
+    answer, took = yield from core.timed_call(look, patience.lasting(left))
+    left -= took
     while read(answer, "timed_out", bool) and left > 0:
         heard = yield Listen(f"task:{task_id}", min(left, LOOK_SECONDS))
         left -= heard.took
         if heard.status:
-            answer = yield from core.call(look, patience)
+            answer, took = yield from core.timed_call(look, patience.lasting(left))
+            left -= took
         elif left > 0:
             poll = min(left, core.POLL_SECONDS)
             answer, took = yield from polls.wait(
-                operations.await_a_task(task_id, state=until, timeout=round(poll, 2)), look, poll
+                operations.await_a_task(task_id, state=until, timeout=round(poll, 2)), look, poll, left
             )
             left -= took
     return task_of(answer)

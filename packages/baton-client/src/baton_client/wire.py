@@ -14,9 +14,10 @@ import time
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from baton_client.core import MOST_BYTES, Answer, Request, decoded, sound
+from baton_client.core import MOST_BYTES, Answer, Request, answer_of, sound
 
 LOOPBACK = "127.0.0.1"
+MOST_HINTS = 20
 _IDLE_CLOSED = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
 
 
@@ -55,22 +56,20 @@ class Wires:
 
     def _exchanged(self, connection: _Connection, request: Request[Any], begun_at: float, seconds: float) -> Answer:
         headers = {"Host": self._url.netloc} | request.headers_for(self._token, self._agent)
-        is_whole = False
+        answer, is_whole = Answer(why="the answer was cut short", url=self._url.geturl()), False
         try:
             connection.until = begun_at + seconds
             connection.request(request.method, self._url.path + request.path, request.content, headers)
             response = connection.getresponse()
             content = response.read(MOST_BYTES + 1)
             is_whole = response.isclosed() and not response.will_close
+            if len(content) > MOST_BYTES or not response.length:
+                found = {name.lower(): value for name, value in response.getheaders()}
+                answer = answer_of(request, self._url.geturl(), response.status, found, content)
         finally:
-            # An interrupt, too, leaves half an answer on the connection.
-            self._keep(connection) if is_whole else connection.close()
-        found = {name.lower(): value for name, value in response.getheaders()}
-        if len(content) > MOST_BYTES:
-            return Answer(response.status, found, why=f"it has more than {MOST_BYTES:,} bytes")
-        if response.length:
-            return Answer(why="the answer was cut short", took=time.monotonic() - begun_at, url=self._url.geturl())
-        return Answer(response.status, found, decoded(content), took=time.monotonic() - begun_at)
+            # An interrupt leaves half an answer on the connection, and another program's answer may be of any length.
+            self._keep(connection) if is_whole and answer.status else connection.close()
+        return answer._replace(took=time.monotonic() - begun_at)
 
     def _keep(self, connection: _Connection) -> None:
         with self._lock:
@@ -80,9 +79,21 @@ class Wires:
         connection.close()
 
 
+class _Response(http.client.HTTPResponse):
+    def _read_status(self) -> tuple[str, int, str]:
+        """Passes over answers before the answer, as 103 Early Hints. The library does so for 100 alone."""
+        for _ in range(MOST_HINTS):
+            found = super()._read_status()  # type: ignore[misc]
+            if not 102 <= found[1] < 200:
+                return found  # type: ignore[no-any-return]
+            http.client.parse_headers(self.fp)
+        raise http.client.HTTPException("only answers before the answer came")
+
+
 class _Connection(http.client.HTTPConnection):
     """``until``: when all of the exchange has to be over, by the monotonic clock."""
 
+    response_class = _Response
     until = 0.0
 
     def __init__(self, url: SplitResult) -> None:

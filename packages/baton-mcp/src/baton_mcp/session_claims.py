@@ -12,8 +12,9 @@ import anyio
 from anyio.abc import TaskGroup
 from mcp import MCPError
 
-from baton_client.core import Request
-from baton_mcp.mcp_connection import SECONDS, McpConnection, Unanswered
+from baton_client.core import Answer, Request
+from baton_client.lease import Lease, ends_claim, now
+from baton_mcp.mcp_connection import McpConnection, Unanswered
 from baton_mcp.waits import call_tool
 
 CLAIM = "claim_next"
@@ -21,9 +22,7 @@ ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"
 GIVEN_UP = "claim_is_over"  # what an answer says of the claim that its call named
 # A claim gets heartbeats for so long after the last call that named it. Then its lease runs out.
 KEPT_SECONDS = 3_600.0
-SHORTEST_PAUSE_SECONDS = 5.0
-# Statuses of a claim that is over, or was never this agent's: it gets no further heartbeat.
-OVER = frozenset({403, 404, 409, 422})
+MOST_SECONDS = 10.0  # for one heartbeat's answer
 
 
 @dataclass
@@ -96,19 +95,23 @@ class SessionClaims:
                     await self._say(task_id, "release", {"claim_id": claim_id, "reason": why})
 
     async def _keep(self, task_id: str, claim_id: str, lease_seconds: float) -> None:
-        """Sends heartbeats, the first one at once: a claim that was waited for has a short first lease until then."""
+        """Sends heartbeats, the first one at once: a claim that was waited for has a short first lease until then. They
+        go on until Baton refuses one, also after a lease without an answer."""
+        lease = Lease.taken(lease_seconds, now())
         while anyio.current_time() - self._live.get(claim_id, -KEPT_SECONDS) < KEPT_SECONDS:
-            if await self._say(task_id, "heartbeat", {"claim_id": claim_id}) in OVER:
+            sent_at = now()
+            answer = await self._say(task_id, "heartbeat", {"claim_id": claim_id})
+            if ends_claim(answer):
                 self._lost |= {claim_id} & self._live.keys()  # unless the session has ended it meanwhile
                 break
-            await anyio.sleep(max(SHORTEST_PAUSE_SECONDS, lease_seconds / 3))
+            lease = lease.renewed(sent_at) if answer.is_settled else lease.missed(now(), answer.retry_after)
+            await anyio.sleep(max(0.0, lease.heartbeat_at - now()))
         self._live.pop(claim_id, None)
         self._told()
 
-    async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> int:
-        """Returns the status of the answer; 0 if Baton doesn't answer, as the next heartbeat may be answered."""
+    async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> Answer:
         request = Request[Any]("POST", f"/tasks/{quote(task_id, safe='')}/{verb}", body)
-        return (await self.door.api.send(request, SECONDS)).status
+        return await self.door.api.send(request, MOST_SECONDS)
 
 
 def _claims_in(found: dict[str, Any]) -> Iterator[tuple[str, str, float]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from baton_mcp.mcp_connection import McpConnection, Refused
+from baton_mcp.mcp_connection import McpConnection, Refused, with_id
 
 # Tool → its argument with the seconds, how many it waits if not said, and the field that tells that it was in vain.
 WAITS: dict[str, tuple[str, float, tuple[str, bool | str]]] = {
@@ -31,11 +31,13 @@ async def call_tool(
         return await door.ask("tools/call", {"name": name, "arguments": arguments})
     deadline, pauses = anyio.current_time() + left, list(PAUSES)
     while True:
-        begun_at = anyio.current_time()
+        # The look has the wait's request_id: another program than AWS may have refused a wait that had claimed.
+        begun_at, asked = anyio.current_time(), with_id(name, arguments)
         try:
-            found = await door.ask("tools/call", {"name": name, "arguments": {**arguments, argument: int(left)}})
+            params = {"name": name, "arguments": {**asked, argument: int(left)}}
+            found = await door.ask("tools/call", params, is_wait=True)
         except Refused:
-            found = await door.ask("tools/call", {"name": name, "arguments": {**arguments, argument: 0}})
+            found = await door.ask("tools/call", {"name": name, "arguments": {**asked, argument: 0}})
         now = anyio.current_time()
         pause = 0.0 if now - begun_at >= SHORTEST_WAIT_SECONDS else pauses[0]
         left = deadline - now - pause
