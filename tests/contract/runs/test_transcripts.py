@@ -64,6 +64,7 @@ FULL_ENTRY = an_entry(
     is_repair=True,
     output={"kept": [1, None, False]},
     scripted=True,
+    made_with="a" * 64,
 )
 RESULTS = an_entry(
     12,

@@ -10,6 +10,7 @@ _ASKING = {"focus": Focus.QUESTIONS}
 _BY_NEXT = {**_ASKING, "raised": ("next", "next")}
 _ONCE_MORE = {**_ASKING, "doubled_share": 0.8}
 _UNDOING = {**_ASKING, "raised": ("undo", "undo"), "is_hot": False}
+_CHANGED_RUNS = "tests/functions/attacks/test_changed_runs.py"
 _STANDING = "tests/functions/attacks/test_standing_answers.py"
 DECIDING = (
     bug("the same person counts twice on a question",
@@ -46,12 +47,13 @@ DECIDING = (
         do.always("questions/approvers:Approvers.named", "never"), habits=_ASKING),
 )  # fmt: skip
 USING = (
-    bug("another digest than the approved one is used", do.never("questions/question:Question.used", "approved_digest"),
-        habits=_ASKING),
+    bug("another digest than the approved one is used",
+        do.never("questions/question:Question.must_allow", "approved_digest"), habits=_ASKING),
     bug("an approval is used twice", do.never("questions/question:Question.used", "used_at"), habits=_ASKING),
-    bug("another agent uses an approval", do.never("questions/question:Question.used", "another agent asked"),
+    bug("another agent uses an approval", do.never("questions/question:Question.must_allow", "another agent asked"),
         test="tests/unit/questions/test_question.py::test_an_approval_is_used_once_for_what_was_approved"),
-    bug("an approval is used after its end", do.never("questions/question:Question.used", "until"), habits=_ASKING),
+    bug("an approval is used after its end",
+        do.never("questions/question:Question.must_allow", "until"), habits=_ASKING),
     bug("a revoked approval is still one",
         do.drop_argument("questions/question:Question.revoked", "_next", "outcome"), habits=_ASKING),
     bug("what was used is revoked", do.drop_operand("questions/question:Question.revoked", "used_at"), habits=_ASKING),
@@ -65,6 +67,18 @@ USING = (
     bug("a run calls a tool without using its approval",
         do.drop_statement("runs/run_approvals:RunApprovals._use", "use_approval"),
         habits={"focus": Focus.RUNS, "has_questions": True, "is_hot": False}),
+    bug("a used approval isn't compared with the rules of now",
+        do.drop_statement("runs/run_approvals:RunApprovals._use", "must_hold_still"),
+        test=f"{_CHANGED_RUNS}::test_a_used_approval_is_compared_with_the_rules_of_now"),
+    bug("a run carries out any saved reply", do.value("runs/run_tools:RunTools.is_own", "True", "made_with"),
+        test=f"{_CHANGED_RUNS}::test_a_saved_reply_is_carried_out_for_its_author_only"),
+    bug("a reply doesn't name its agent", do.drop_item("runs/run_profile:RunProfile.identity", "slug"),
+        test=f"{_CHANGED_RUNS}::test_a_saved_reply_is_carried_out_for_its_author_only"),
+    bug("a reply doesn't name the tools that it calls", do.drop_item("runs/run_profile:RunProfile.identity", "specs"),
+        test=f"{_CHANGED_RUNS}::test_a_saved_reply_calls_a_tool_only_as_its_model_saw_it"),
+    bug("a reply that isn't used takes the branches' results along",
+        do.value("runs/run_tools:RunTools.set_aside", "{}", "_joined"),
+        test=f"{_CHANGED_RUNS}::test_branches_of_a_reply_that_is_set_aside_have_their_results"),
 )  # fmt: skip
 STANDING = (
     bug("a standing answer doesn't count what it approves",
@@ -92,7 +106,7 @@ STANDING = (
         do.drop_operand("steps/questions/standing:counts", "is_for_agent"),
         test=f"{_STANDING}::test_a_standing_answer_is_not_for_an_agent_that_was_changed_since"),
     bug("a use isn't counted by the standing answer that it rests on",
-        do.value("questions/answer_question:use_approval.decide", "[]", "with_one_begun"), habits=_ASKING),
+        do.drop_argument("questions/answer_question:use_approval.decide", "commit", 3), habits=_ASKING),
 )  # fmt: skip
 WAITING = (
     bug("a task goes on with the first answer of several", do.never("question_rules:_resume_answered", "id"),

@@ -518,7 +518,7 @@ ENDED = (
         do.call("access/tokens:Tokens.save_people", "config_raises", "()"),
         test=f"{_ENDED}::test_another_process_knows_of_the_end_with_its_next_request"),
     bug("a standing answer outlasts its giver in the moment of the end",
-        do.value("questions/answer_question:use_approval.decide", "question.approving", "approving", "since"),
+        do.value("questions/answer_question:_must_hold", "question.approving", "approving", "since"),
         test=f"{_ENDED}::test_standing_answer_approves_nothing_in_the_moment_of_its_end"),
     bug("a returning person's approval of ready work is kept",
         do.value("domain/tasks/approval_rules:adds_approval", "task.ok_by", "former"),
@@ -664,11 +664,11 @@ HIDDEN_RULES = (
 )  # fmt: skip
 DIGESTS = (
     bug("other arguments than the approved ones are used",
-        do.never("questions/question:Question.used", "approved", "digest"),
-        do.drop_statement("questions/answer_question:use_approval.decide", "must_agree_with_trail"),
+        do.never("questions/question:Question.must_allow", "approved", "digest"),
+        do.drop_statement("questions/answer_question:_must_hold", "must_agree_with_trail"),
         test=f"{_ATTACKS}/test_content.py::test_altered_approval_is_found_and_cant_be_used"),
     bug("a use doesn't ask the trail",
-        do.drop_statement("questions/answer_question:use_approval.decide", "must_agree_with_trail"),
+        do.drop_statement("questions/answer_question:_must_hold", "must_agree_with_trail"),
         test=f"{_ATTACKS}/test_content.py::test_revoked_approval_cant_be_restored_in_the_table"),
     bug("a verification reads no question", do.value("tasks/verify_trail:_altered", "content", "_altered_questions"),
         test=f"{_ATTACKS}/test_content.py::test_altered_question_or_answer_is_found"),

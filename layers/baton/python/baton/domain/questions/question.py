@@ -233,14 +233,20 @@ class Question:
 
     def used(self, digest: str, agent: str, now: datetime) -> Question:
         """Returns the question whose action is begun, by whoever holds the task for the agent that asked: a task that
-        waited comes back under another fence. Raises ``ReceiptRefused`` for whatever was not approved, not for this
-        agent, not any more, or was used before."""
-        if self.outcome is not Outcome.APPROVED:
-            raise errors.ReceiptRefused(self.id, f"it is {self.outcome}")
+        waited comes back under another fence. Raises ``ReceiptRefused`` as ``must_allow`` does, and for what was used
+        before."""
         if self.used_at is not None:
             at = times.rfc3339(self.used_at)
             why = f"it was used before, at {at} by {self.agent}: the action may have been executed already"
             raise errors.ReceiptRefused(self.id, why, used_at=at)
+        self.must_allow(digest, agent, now)
+        return self._next(used_at=now)
+
+    def must_allow(self, digest: str, agent: str, now: datetime) -> None:
+        """Raises ``ReceiptRefused`` for whatever was not approved, not for this agent, or not any more. ``digest``: of
+        the action that the agent is about to begin."""
+        if self.outcome is not Outcome.APPROVED:
+            raise errors.ReceiptRefused(self.id, f"it is {self.outcome}")
         if agent != self.agent:
             raise errors.ReceiptRefused(self.id, "another agent asked")
         if now >= self.until:
@@ -250,7 +256,6 @@ class Question:
         approved = self.approved_by(self.decisions[-1])
         if approved is None or approved.digest != digest:
             raise errors.ReceiptRefused(self.id, "the stored arguments differ from the approved digest")
-        return self._next(used_at=now)
 
     def _next(self, **values: Any) -> Question:
         return replace(self, version=self.version + 1, **values)

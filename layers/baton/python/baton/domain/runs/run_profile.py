@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.domain.agents.built_in_tools import BUILT_IN
 from baton.domain.agents.tool import MAX_TOOLS_OF_AGENT
+from baton.domain.canonical_json import digest_of
 from baton.domain.tasks.task import MAX_BRANCHES, Policy
 
 MAX_SYSTEM_PROMPT = 32_000
@@ -55,6 +56,12 @@ class RunProfile:
     def hands_on(self) -> bool:
         """True if it has a handoff tool."""
         return any(name not in BUILT_IN for name in self.tools)
+
+    def identity(self, specs: Sequence[Mapping[str, Any]]) -> str:
+        """Returns the digest of the author of a reply: the agent with its profile, except for the limits, and the specs
+        of the handoff tools that the reply calls."""
+        values = {name: getattr(self, name) for name in NAMES - BOUNDS.keys() - {"tools"}}
+        return digest_of({**values, "slug": self.slug, "tools": list(self.tools), "specs": list(specs)})
 
     def _is_widened_by(self, after: RunProfile) -> bool:
         """True if ``after`` is another agent or may do more: a raised limit, or a change besides tools and limits."""

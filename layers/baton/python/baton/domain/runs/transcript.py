@@ -101,6 +101,7 @@ class TranscriptEntry:
     is_repair: bool = False  # the entry tells the model that its reply broke a rule
     output: Any = None  # the reply's result, if that is more than its text
     scripted: bool = False  # a scripted model wrote it, no real one
+    made_with: str | None = None  # of a reply: ``RunProfile.identity``; None in an entry of an earlier release
 
     @property
     def messages(self) -> tuple[TranscriptMessage, ...]:

@@ -116,24 +116,42 @@ def use_approval(deps: Deps, call: WorkerCall, question_id: str, digest: str) ->
         now = deps.clock.now()
         asked = present()
         question = asked.used(digest, claim.agent, now)
-        must_agree_with_trail(deps, task, asked)
-        stood = _stood(deps, question)
-        if not all(is_for_agent(deps, each) for each in stood):
-            raise errors.ReceiptRefused(question_id, "the agent was changed since its standing answer: ask again")
-        # A standing answer may have approved in the moment of its end.
-        given = (*question.approving, *((each.by, each.since) for each in stood))
-        if gone := former(deps, by.workspace, given, question.deed):
-            raise errors.ReceiptRefused(question_id, f"the approval of {min(gone)} has ended: ask again")
-        deciders = (name for name, _ in question.approving)
-        if not are_met(_all_approvers(deps, settings, task, asked), deciders, settings.groups):
-            lacks = "too few of those who approved are among its approvers by the rules and groups of now"
-            raise errors.ReceiptRefused(question_id, f"{lacks}: ask again")
+        begun = map(Save, _must_hold(deps, settings, task, asked))
         command = commands.UseApproval(by=by, claim_id=call.claim_id, question_id=question_id, digest=digest)
-        begun = [Save(each.with_one_begun(question_id)) for each in stood]
         commit(deps, transition(task, command, now), Save(question), *begun, *idempotency.save_response(key, {}))
         return question
 
     return run_under_claim(deps, call, decide, lambda _: present())
+
+
+def must_hold_still(deps: Deps, call: WorkerCall, question_id: str, digest: str) -> None:
+    """Compares an approval that the task has used with the agent, the people and the rules of now, as its use did: for
+    the same action, which was not begun after all. Raises like ``use_approval``."""
+
+    def decide(task: Task, claim: Claim, settings: Settings) -> None:
+        question = deps.store.questions.question(call.by.workspace, call.task_id, question_id)
+        question.must_allow(digest, claim.agent, deps.clock.now())
+        _must_hold(deps, settings, task, question)
+
+    run_under_claim(deps, call, decide, lambda _: None)
+
+
+def _must_hold(deps: Deps, settings: Settings, task: Task, question: Question) -> list[StandingAnswer]:
+    """Returns the standing answers that the approval rests on, with one action more begun. Raises ``ReceiptRefused``
+    unless the question is as the trail says, and the people who approved it suffice now."""
+    must_agree_with_trail(deps, task, question)
+    stood = _stood(deps, question)
+    if not all(is_for_agent(deps, each) for each in stood):
+        raise errors.ReceiptRefused(question.id, "the agent was changed since its standing answer: ask again")
+    # A standing answer may have approved in the moment of its end.
+    given = (*question.approving, *((each.by, each.since) for each in stood))
+    if gone := former(deps, question.workspace, given, question.deed):
+        raise errors.ReceiptRefused(question.id, f"the approval of {min(gone)} has ended: ask again")
+    deciders = (name for name, _ in question.approving)
+    if not are_met(_all_approvers(deps, settings, task, question), deciders, settings.groups):
+        lacks = "too few of those who approved are among its approvers by the rules and groups of now"
+        raise errors.ReceiptRefused(question.id, f"{lacks}: ask again")
+    return [each.with_one_begun(question.id) for each in stood]
 
 
 def _all_approvers(deps: Deps, settings: Settings, task: Task, question: Question) -> tuple[Approvers, ...]:

@@ -4,8 +4,9 @@ repeats until the task has ended, waits, or is transferred to another agent.
 The saved entries decide what a crash may repeat. A model call is counted before the model is asked. Its reply is
 counted when it comes, and saved before any of its calls is run. Each tool either changes nothing, or has its effect and
 its result in one transaction, or is idempotent by the call's id. So a resumed run finds the last reply, sees which of
-its calls have no result, and runs those. A run takes the transcript with its claim's fence: from then on no earlier run
-adds to it (docs/what-is-stored.md §12).
+its calls have no result, and runs those. It does so with a reply of the same agent with the same prompt, model and
+tools alone; any other reply without results is set aside, and the model is asked again. A run takes the transcript with
+its claim's fence: from then on no earlier run adds to it (docs/what-is-stored.md §12).
 """
 
 from __future__ import annotations
@@ -64,8 +65,10 @@ class AgentLoop:
                 return reply
             if agent_run.run.is_off():
                 return agent_run.give_back(SWITCHED_OFF, 0)
-            outcome: runs.RunFailed | runs.RunExit | None
-            if problem := _problem_of(reply, agent_run.run.profile.max_reply_tokens):
+            outcome: runs.RunFailed | runs.RunExit | None = None
+            if not agent_run.tools.is_own(reply):
+                agent_run.tools.set_aside(reply)
+            elif problem := _problem_of(reply, agent_run.run.profile.max_reply_tokens):
                 outcome = agent_run.mend(reply, problem)
             elif reply.calls:
                 outcome = agent_run.tools.act(reply)
@@ -118,7 +121,7 @@ class _AgentRun:
         except errors.ModelRefuses as refusal:
             details = {"type": refusal.type, "description": refusal.message[:MAX_DESCRIPTION], **refusal.fields}
             return self.writer.failed(**details, retryable=refusal.retryable)
-        return self.writer.replied(reply)
+        return self.writer.replied(reply, self.tools.identity)
 
     def mend(self, reply: TranscriptEntry, problem: str) -> runs.RunFailed | None:
         """Handles a reply that can't be acted on. Returns None if the model is to be asked again."""

@@ -3,7 +3,8 @@ gives its claim up until they have answered, and then makes the calls, or tells 
 
 A question has the id of its call, so a run that goes on after a crash asks nothing twice. An approval is used under the
 run's claim before its call is made, and the call is one transaction with its result: where an approval was used and
-there is no result, nothing was called, and the next run makes the call without using the approval again."""
+there is no result, nothing was called. The next run makes the call without using the approval again, once the same
+agent, people and rules allow it now."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from baton.domain.runs.prompt import one_line_json
 from baton.domain.runs.transcript import Block, TranscriptEntry, result
 from baton.ports import runs
 from baton.services.claims.wait_for_callback import MAX_WAITS
-from baton.services.questions.answer_question import use_approval
+from baton.services.questions.answer_question import must_hold_still, use_approval
 from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
 from baton.steps.questions.tool_rules import rules_about
@@ -137,14 +138,17 @@ class RunApprovals:
         )
 
     def _use(self, call: HandoffCall, question: Question, judged: Judged) -> None:
-        if question.used_at is None:
-            digest = Action(tool=call.tool.name, arguments=call.variables).digest
-            try:
+        """Uses the approval. One that an earlier run of the agent used is compared as at its use."""
+        digest = Action(tool=call.tool.name, arguments=call.variables).digest
+        try:
+            if question.used_at is None:
                 use_approval(self.run.deps, self.run.work.call(), question.id, digest)
-            except errors.ReceiptRefused as refusal:
-                judged.refused[call.call_id] = result(call.call_id, f"Not done: {refusal.message}", is_error=True)
-                return
-        judged.allowed.append(call)
+            else:
+                must_hold_still(self.run.deps, self.run.work.call(), question.id, digest)
+        except errors.ReceiptRefused as refusal:
+            judged.refused[call.call_id] = result(call.call_id, f"Not done: {refusal.message}", is_error=True)
+        else:
+            judged.allowed.append(call)
 
 
 def _why(said: str) -> str:

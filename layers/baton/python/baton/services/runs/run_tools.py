@@ -26,6 +26,7 @@ from baton.steps.runs.transcript_writer import TranscriptWriter
 
 NOT_NOW = "Not done: the task has ended or been handed on by another call of the same reply."
 NOT_EITHER = "Not done: it came after another call of the same reply, which wasn't done either. Call again."
+NOT_OWN = "another agent wrote it, or this agent did with another prompt, model or set of tools"
 ROUTE = "tool"
 MAX_SAID = 1_000
 
@@ -59,13 +60,31 @@ class RunTools:
     def specs(self) -> list[dict[str, Any]]:
         return [*(BUILT_IN[name] for name in self.built_in), *(tool.spec for tool in self.handoffs.values())]
 
+    def identity(self, reply: TranscriptEntry) -> str:
+        """Returns the ``made_with`` of a reply by this run's agent, profile and tools."""
+        called = sorted({call["name"] for call in reply.calls} & self.handoffs.keys())
+        return self.run.profile.identity([self.handoffs[name].spec for name in called])
+
+    def is_own(self, reply: TranscriptEntry) -> bool:
+        """False for a saved reply that another agent wrote, or this agent with another profile or other tools: nobody
+        gave the agent that runs now what the reply says."""
+        return reply.made_with == self.identity(reply)
+
+    def set_aside(self, reply: TranscriptEntry) -> None:
+        """Carries out nothing more of a reply that isn't the run's own. Its branches have their results; each other
+        call without a result gets one that says so, and a reply without calls gets a text."""
+        results = self._joined(reply)
+        for call_id in (call["toolUseId"] for call in reply.calls):
+            if call_id not in self.writer.transcript.results_of(reply.turn) | results:
+                results[call_id] = result(call_id, f"Not done by this run: {NOT_OWN}. Call again.", is_error=True)
+        blocks = reply.in_order(results) or ({"text": f"The last reply isn't used: {NOT_OWN}. Answer again."},)
+        self.writer.keep(self.writer.results(reply, blocks))
+
     def act(self, reply: TranscriptEntry) -> runs.RunExit | None:
         """Carries out the reply's calls that have no result yet. Returns how one of them left the task; None if the
         task goes on: then their results are saved."""
         given = self.writer.transcript.results_of(reply.turn)
-        brought = self.run.work.details.resume_payload  # None for a task that hasn't waited
-        joined = branch_results(reply, self.writer.transcript, brought) if brought else {}
-        results = {call_id: block for call_id, block in joined.items() if call_id not in given}
+        results = self._joined(reply)
         waiting = [call for call in reply.calls if call["toolUseId"] not in given.keys() | results.keys()]
         ending, branches, later = self._sorted(waiting, results)
         approvals = RunApprovals(self.run)
@@ -92,6 +111,13 @@ class RunTools:
             results |= {call_id: result(call_id, NOT_EITHER, is_error=True) for call_id in later}
         self._keep(reply, results)
         return None
+
+    def _joined(self, reply: TranscriptEntry) -> dict[str, Block]:
+        """Returns the results of branches that the reply's calls have begun, unless they are saved."""
+        given = self.writer.transcript.results_of(reply.turn)
+        brought = self.run.work.details.resume_payload  # None for a task that hasn't waited
+        joined = branch_results(reply, self.writer.transcript, brought) if brought else {}
+        return {call_id: block for call_id, block in joined.items() if call_id not in given}
 
     def _keep(self, reply: TranscriptEntry, results: Mapping[str, Block]) -> None:
         """Keeps results before the task waits, too: nothing that was done is done again however long it waits."""

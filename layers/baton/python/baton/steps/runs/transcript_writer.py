@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.domain.runs.reply import BrokenReply, kept_blocks
@@ -32,9 +32,10 @@ class TranscriptWriter:
     account: RunAccount
     has_progressed: bool = False  # since this run began
 
-    def replied(self, reply: runs.ModelReply) -> TranscriptEntry:
+    def replied(self, reply: runs.ModelReply, identity: Callable[[TranscriptEntry], str]) -> TranscriptEntry:
         """Counts the reply, and saves it before any of its calls is run. A reply that can't be stored is saved as
-        malformed. Raises ``StaleClaim`` if the claim is over: then the reply is counted, and not saved."""
+        malformed. ``identity`` returns the entry's ``made_with``. Raises ``StaleClaim`` if the claim is over: then the
+        reply is counted, and not saved."""
         turn, stop = self.transcript.turns + 1, reply.stop_reason
         messages: tuple[TranscriptMessage, ...] = ()
         try:
@@ -46,6 +47,7 @@ class TranscriptWriter:
             messages = (TranscriptMessage(MessageType.ERROR, f"The model answered nothing: {stop}."),)
         fields = {"stop_reason": str(stop), "usage": reply.usage, "output": reply.output, "scripted": reply.scripted}
         entry = self._entry(EntryKind.REPLY, turn, blocks, messages, **fields)
+        entry = replace(entry, made_with=identity(entry))
         self.account.count_reply(reply.usage)
         self.keep(entry)
         return entry

@@ -16,7 +16,7 @@ from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, Tran
 from baton.domain.tasks.task import Policy
 
 # Fields of an entry that are stored under their own names; of the marks only those that are set.
-_NUMBERS, _TEXTS, _MARKS = ("first", "turn"), ("agent", "stop_reason"), ("is_repair", "scripted")
+_NUMBERS, _TEXTS, _MARKS = ("first", "turn"), ("agent", "stop_reason", "made_with"), ("is_repair", "scripted")
 
 
 def profile_item(profile: RunProfile) -> Item:
