@@ -320,3 +320,90 @@ def test_open_work_is_not_released_as_read_for_a_guarded_agent_that_changed_sinc
     made = must(office.ask("ada", "POST", path, seen | {"agent_versions": {"deployer": version}}))["task"]
     office.world.clock.advance(60)
     must(claim(office, made))
+
+
+# An agent that a member or a service registers
+
+NEW = pytest.mark.parametrize(
+    "values",
+    [{}, {"description": "Sends the money to mallory", "aliases": ["Vault Two"]}, {"accepts": ["deploy"]}],
+    ids=["bare", "described", "declared"],
+)
+NEWCOMER = "newcomer"
+
+
+def register(office: Office, by: str, values: dict[str, Any]) -> Any:
+    registered = must(office.edit(by, NEWCOMER, **values))
+    office.world.clock.advance(60)
+    return registered
+
+
+def guarded_work(office: Office) -> Any:
+    """Open work. Ada approves work of all agents."""
+    rule(office, ApprovalRule(people=("ada",)))
+    return asked(office)
+
+
+@NEW
+@pytest.mark.parametrize("by", ["mia", "ci"])
+def test_no_agent_that_was_registered_after_an_approval_takes_the_work(
+    office: Office, by: str, values: dict[str, Any]
+) -> None:
+    task = guarded_work(office)
+    must(approve(office, "ada", task, **read(office, task)))
+    register(office, by, values)
+    assert claim(office, task, NEWCOMER).status == 409
+    must(claim(office, task))
+
+
+@NEW
+@pytest.mark.parametrize("by", ["mia", "ci"])
+def test_open_work_is_not_approved_as_read_for_an_agent_that_was_registered_since(
+    office: Office, by: str, values: dict[str, Any]
+) -> None:
+    task = guarded_work(office)
+    seen = read(office, task)
+    register(office, by, values)
+    refused = approve(office, "ada", task, **seen)
+    told = refused.json
+    assert (refused.status, refused.code, told["agent"]) == (409, "agent_changed", NEWCOMER)
+    assert told["fields"] == ["name", "accepts", "produces", "runtime"]
+    must(approve(office, "ada", task, **seen, agent_versions=told["agent_versions"]))
+    must(claim(office, task, NEWCOMER))
+
+
+@pytest.mark.parametrize("by", ["mia", "ci"])
+def test_an_import_registers_an_agent_that_no_approver_has_seen(office: Office, by: str) -> None:
+    task = guarded_work(office)
+    must(approve(office, "ada", task, **read(office, task)))
+    must(office.ask(by, "POST", "/agents/import", {"agents": {NEWCOMER: {}}}))
+    office.world.clock.advance(60)
+    assert claim(office, task, NEWCOMER).status == 409
+
+
+@NEW
+def test_an_agent_that_an_approver_registers_counts_as_seen(office: Office, values: dict[str, Any]) -> None:
+    task = guarded_work(office)
+    must(approve(office, "ada", task, **read(office, task)))
+    register(office, "abe", {name: value for name, value in values.items() if name != "accepts"})
+    must(claim(office, task, NEWCOMER))
+
+
+def test_work_that_came_after_the_registration_is_approved_as_read(office: Office) -> None:
+    register(office, "mia", {})
+    for task in (guarded_work(office), asked(office, NEWCOMER)):
+        must(approve(office, "ada", task, **read(office, task)))
+        must(claim(office, task, NEWCOMER))
+
+
+@NEW
+@pytest.mark.parametrize("by", ["mia", "ci"])
+def test_no_standing_answer_is_for_an_agent_of_its_name_that_was_registered_since(
+    office: Office, by: str, values: dict[str, Any]
+) -> None:
+    since = office.world.clock.now()
+    office.world.clock.advance(60)
+    register(office, by, values)
+    stored = office.world.store.agents.roster(WORKSPACE).get(NEWCOMER)
+    assert not stored.is_as_at(since)
+    assert stored.is_as_at(office.world.clock.now())

@@ -78,8 +78,8 @@ class Agent:
     created_at: datetime
     updated_at: datetime
     updated_by: str
-    # The last version by a service, or by a person who may not approve, that changed a field of ``SEEN`` or the run
-    # profile; 0 if there is none. The editor. All fields that such editors have changed.
+    # The last version by a service, or by a person who may not approve, that registered the agent, or changed a field
+    # of ``SEEN`` or the run profile; 0 if there is none. The editor. All fields that such editors have changed.
     service_version: int = 0
     service_by: str = ""
     service_fields: tuple[str, ...] = ()
@@ -155,6 +155,7 @@ class Agent:
         """Returns the next version. ``of_profile``: the fields of its run profile that change with it. A standing
         approval covers the agent as its giver saw it (invariant 8). A change by a service, or by a person who may give
         none, ends it; so does another person's change of ``SEEN`` or the profile, unless that request gives it again.
+        An agent that such an editor registers counts as changed in all that approvers see.
 
         Raises:
             HumanNeeded: for a service that gives one, or that switches on an agent that a human switched off.
@@ -179,7 +180,12 @@ class Agent:
         )
         fields = (*(name for name in SEEN if _comparable(after, name) != _comparable(self, name)), *of_profile)
         after = replace(after, **self._approval_after(after, by, at, bool(fields), "approval" in values))
-        if by.may_do(Deed.GIVE_STANDING_APPROVAL) or not fields:
+        if by.may_do(Deed.GIVE_STANDING_APPROVAL):
+            return after
+        if self.version == 0:
+            # Approvers have seen no field of an agent that is new, whichever its editor names.
+            fields = tuple(dict.fromkeys((*SEEN, *fields)))
+        if not fields:
             return after
         # The list only grows, so a second change doesn't hide the one before it.
         fields = tuple(dict.fromkeys((*self.service_fields, *fields)))
