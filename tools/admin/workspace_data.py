@@ -64,7 +64,7 @@ LEFT_OUT = frozenset(
             "POLLS/POLLS",
             "ROOM/WINDOW",
         ),
-        *("ROOTS/ROOTS", "USE/MINUTE", "LAST-APPROVALS", "LABEL"),
+        *("ROOTS/ROOTS", "USE/MINUTE", "LAST-APPROVALS", "LAST-REFUSALS", "LABEL"),
         *(
             "TOKEN/TOKEN",
             "TOKEN/CODE",

@@ -201,6 +201,128 @@ def test_a_person_ends_the_standing_answer_that_spoke_for_what_they_refuse(
     assert desk.ask(5)["outcome"] == "open"
 
 
+# A refusal of the same action in another question
+
+
+ENDS = pytest.mark.parametrize("end", [Desk.refuse, Desk.revoke], ids=["refused", "revoked"])
+
+
+def ended(desk: Desk, end: Callable[[Desk, str, Any], Any], by: str, question: Any) -> None:
+    """By somebody's refusal, or by the revocation of an approval."""
+    if end is Desk.revoke:
+        desk.approve("cat", question)
+    end(desk, by, question)
+
+
+def waits(desk: Desk, number: int = 1) -> bool:
+    asked = desk.ask(number)
+    return asked["outcome"] == "open" and asked["decisions"] == [] and desk.use(asked).status == 409
+
+
+@ENDS
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+@pytest.mark.parametrize("by", ["ada", "ben"])
+def test_a_refusal_ends_the_standing_answers_for_the_same_action(
+    desk: Desk, by: str, standing: Any, end: Callable[[Desk, str, Any], Any]
+) -> None:
+    older, newer = desk.ask(), desk.ask()
+    desk.approve("ada", newer, standing=standing)
+    must(desk.use(newer))
+    unused = desk.ask()
+    assert unused["outcome"] == "approved"
+    ended(desk, end, by, older)
+    assert desk.standing() == []
+    assert desk.use(unused).code == "receipt_refused"
+    assert waits(desk)
+    assert desk.is_intact()
+
+
+@ENDS
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+@pytest.mark.parametrize("by", ["ada", "ben"])
+def test_no_standing_answer_begins_that_was_asked_for_before_a_refusal_of_the_same_action(
+    desk: Desk, by: str, standing: Any, end: Callable[[Desk, str, Any], Any]
+) -> None:
+    voted, other = desk.ask(needed=2), desk.ask()
+    desk.approve("ada", voted, standing=standing)
+    ended(desk, end, by, other)
+    assert desk.approve("ben", voted)["outcome"] == "approved"
+    assert desk.standing() == []
+    assert waits(desk)
+    must(desk.use(voted))
+    assert desk.is_intact()
+
+
+def test_a_refusal_in_another_task_of_the_agent_counts(desk: Desk) -> None:
+    voted = desk.ask(needed=2)
+    desk.approve("ada", voted, standing=TOOL)
+    first, held = desk.path, desk.claim_id
+    must(desk.office.edit("abe", SLUG, max_concurrent=5))
+    desk.claim()
+    desk.refuse("cat", desk.ask())
+    desk.path, desk.claim_id = first, held
+    desk.approve("ben", voted)
+    assert waits(desk)
+
+
+def test_a_refusal_by_who_is_asked_ends_the_standing_answer_of_who_is_not(desk: Desk) -> None:
+    desk.approve("ada", desk.ask(), standing=TOOL)
+    other = desk.ask(people=["ben"])
+    assert other["outcome"] == "open"
+    desk.refuse("ben", other)
+    assert waits(desk)
+
+
+def test_a_standing_answer_that_is_used_up_allows_nothing_after_a_refusal(desk: Desk) -> None:
+    desk.approve("ada", desk.ask(), standing={"for": "arguments", "times": 1})
+    unused, again = desk.ask(), desk.ask()
+    assert (unused["outcome"], again["outcome"]) == ("approved", "open")
+    desk.refuse("ada", again)
+    assert desk.use(unused).code == "receipt_refused"
+
+
+def test_a_refusal_of_other_arguments_leaves_standing_answers_for_these(desk: Desk) -> None:
+    open_one, voted = desk.ask(2), desk.ask(needed=2)
+    desk.approve("ada", voted, standing=THESE)
+    desk.approve("ada", desk.ask(3), standing=THESE)
+    desk.refuse("ada", open_one)
+    desk.approve("ben", voted)
+    assert [desk.ask(number)["outcome"] for number in (1, 3)] == ["approved", "approved"]
+    assert waits(desk, 2)
+
+
+def test_a_refused_action_is_approved_by_a_standing_answer_that_was_given_afterwards(desk: Desk) -> None:
+    desk.refuse("ada", desk.ask())
+    first = desk.ask(needed=2)
+    desk.approve("ada", first, standing=TOOL)
+    desk.approve("ben", first, standing=THESE)
+    assert {each["by"] for each in desk.ask(needed=2)["decisions"]} == {"ada", "ben"}
+    desk.office.world.clock.advance(9 * 86_400)
+    desk.claim()
+    desk.approve("cat", desk.ask(), standing=TOOL)
+    assert desk.ask(8)["outcome"] == "approved"
+
+
+def test_the_revocation_of_changed_arguments_ends_what_stands_for_them(desk: Desk) -> None:
+    changed = desk.ask()
+    desk.approve("ben", changed, **CHANGED)
+    desk.approve("ada", desk.ask(2), standing=THESE)
+    desk.revoke("cat", changed)
+    assert desk.standing() == []
+    assert waits(desk, 2)
+
+
+@pytest.mark.parametrize("minutes", [-10, 10])
+def test_clocks_that_differ_let_no_standing_answer_outlive_a_refusal(desk: Desk, minutes: int) -> None:
+    voted, other = desk.ask(needed=2), desk.ask()
+    desk.approve("ada", voted, standing=TOOL)
+    desk.office.world.clock.advance(60 * minutes)
+    desk.refuse("cat", other)
+    desk.office.world.clock.advance(-60 * minutes)
+    desk.approve("ben", voted)
+    assert waits(desk)
+
+
 # A changed agent
 
 

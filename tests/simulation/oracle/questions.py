@@ -107,8 +107,9 @@ class QuestionRules:
         elif kind == "approval_revoked":
             is_right = asked.outcome == APPROVED and not asked.is_used
             self._must(question_id, is_right, "is {}, used: {}, and was revoked", asked.outcome, asked.is_used)
-            asked.outcome = "revoked"
+            approved, asked.outcome = asked.approved_digest, "revoked"
             self._standing.are_ended(asked, [*asked.standing.values(), *asked.gave.values()])
+            self._standing.is_refused(asked, approved, asked.digest)
         else:
             self._is_used(tx, asked, fold, entry)
         self._is_as_told(tx, asked)
@@ -247,6 +248,8 @@ class QuestionRules:
         self._begin(tx, asked, json.loads(new["decisions"]))
         if asked.outcome == "refused":
             self._standing.are_ended(asked, spoke)
+            if asked.digest is not None:
+                self._standing.is_refused(asked, asked.digest)
 
     def _begin(self, tx: Transaction, asked: Asked, decisions: list[Item]) -> None:
         """Standing answers begin with the approval of their question alone, for those who gave it."""

@@ -1,5 +1,6 @@
 """Standing answers: each approves as often as it may and no more, only what it fits, never after its end, and once it
-is revoked neither it nor what it has approved allows anything."""
+is revoked neither it nor what it has approved allows anything. The refusal of an action ends all that would approve it,
+and those that were asked for before never begin."""
 
 from __future__ import annotations
 
@@ -26,6 +27,8 @@ class StandingRules:
     def __init__(self, sim: Simulation, verdict: Verdict, people: People) -> None:
         self._sim, self._must, self._people = sim, verdict.must, people
         self.items: dict[str, Item] = {}
+        # By agent, tool and digest, None for any: the step of the last refusal.
+        self._refused: dict[tuple[str, str | None, str | None], int] = {}
 
     def is_written(self, tx: Transaction, answer_id: str, old: Item | None, new: Item | None) -> None:
         if new is None:
@@ -50,6 +53,9 @@ class StandingRules:
         said = (new.get("by"), new.get("agent"), new.get("question_id"))
         self._must(old is None and said == (by, asked.agent, asked.id), "{} stands, and is {}", answer_id, said)
         self._must(new.get("digest") in (None, decided["digest"]), "{} stands for another action", answer_id)
+        refused_at = self._refused.get((asked.agent, asked.tool, new.get("digest")), 0)
+        is_newer = refused_at <= asked.said_at[by].step
+        self._must(is_newer, "{} begins, and what it would approve was refused since {} asked for it", answer_id, by)
 
     def speaks(self, tx: Transaction, asked: Asked, decision: Item, entry: Item) -> None:
         """For its human, on an action that it fits."""
@@ -89,8 +95,24 @@ class StandingRules:
         """A human has refused what they approved, or began with. The table deletes one a day after its end."""
         for answer_id in answer_ids:
             item = self.items[answer_id]
-            is_ended = "revoked_at" in item or to_ms(item["until"]) + DAY_MS < self._sim.now_ms + CLOCKS_MS
+            is_ended = "revoked_at" in item or to_ms(item["until"]) + DAY_MS < self._latest_ms
             self._must(is_ended, "{} is {}, and {} stands", asked.id, asked.outcome, answer_id)
+
+    def is_refused(self, asked: Asked, *digests: str | None) -> None:
+        """A human has refused the action, or taken its approval back: nothing that stands would approve it."""
+        for digest in {None, *digests}:
+            self._refused[asked.agent, asked.tool, digest] = self._sim.steps
+        for answer_id, item in self.items.items():
+            is_its_tool = (item["agent"], item["tool"]) == (asked.agent, asked.tool)
+            if is_its_tool and item.get("digest") in (None, *digests):
+                is_over = "revoked_at" in item or item["used"] >= item["times"]
+                is_over = is_over or to_ms(item["until"]) < self._latest_ms
+                self._must(is_over, "{} is {}, and {} would approve its action", asked.id, asked.outcome, answer_id)
+
+    @property
+    def _latest_ms(self) -> int:
+        """The time by the clock of a process that is ahead."""
+        return BEGIN_MS + self._sim.now_ms + CLOCKS_MS
 
     def have_their_reason(self, tx: Transaction) -> None:
         """What is left of a write: a human has revoked it."""

@@ -614,7 +614,9 @@ TOOLS = (
         do.call("questions/approvers:are_met", "all", "any(each.is_met(names, groups) for each in all_of)"),
         habits=_TRUST),
     bug("a standing answer counts whomever the rule names",
-        do.drop_operand("steps/questions/standing:approve_by_standing", "may_be_decided_by"), habits=_TRUST),
+        do.drop_operand("steps/questions/standing:approve_by_standing", "may_be_decided_by"),
+        test=f"{_ATTACKS}/test_standing_answers.py"
+            "::test_a_refusal_by_who_is_asked_ends_the_standing_answer_of_who_is_not"),
     bug("who made the handoff approves its actions",
         do.argument("questions/ask_question:_by_rules", "approvers_of", 2, "''"), habits=_TRUST),
     bug("a rule about a tool binds handoffs", do.value("agents/rule_fit:_is_of_tool", "True", "1 of 2"), habits=_TRUST),

@@ -143,6 +143,26 @@ def test_a_use_and_the_revocation_of_the_standing_answer_that_it_rests_on(rush: 
     assert (now.revoked_by, now.begun) == ("bert", int(isinstance(met["use"], Question)))
 
 
+@pytest.mark.parametrize("only_these", [True, False])
+def test_no_standing_answer_outlives_a_refusal_at_the_moment_of_its_beginning(rush: Rush, only_these: bool) -> None:
+    """Bert asked for it before. Cara's approval begins it while Alice refuses the same action in another task."""
+    asked, first = rush.ask(TWO), rush.call
+    rush.answer(asked, BERT, standing=Standing(only_these=only_these))
+    digest, rush.call = rush.digest(asked), rush.another()
+    other = rush.ask()
+    no = Answer(outcome=Outcome.REFUSED, reason="no")
+    yes = Answer(outcome=Outcome.APPROVED, digest=digest)
+    met = meet(
+        approval=lambda: answer_question(rush.deps, CARA, first.task_id, asked, yes),
+        refusal=lambda: answer_question(rush.deps, ALICE, rush.call.task_id, other, no),
+    )
+    assert kinds(list(met.values())) == {"approved": 1, "refused": 1}
+    now = rush.world.clock.now()
+    stands = rush.deps.store.questions.all_standing_answers(WORKSPACE, 10, None).items
+    assert not any(each.is_in_force(now) for each in stands)
+    assert rush.question(rush.ask()).is_open
+
+
 def test_of_many_uses_at_once_one_wins(rush: Rush) -> None:
     asked = rush.ask()
     rush.answer(asked)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from baton.domain.questions.question import Question
-from baton.domain.questions.standing_answer import StandingAnswer
+from baton.domain.questions.standing_answer import Refusals, StandingAnswer
 from baton.ports.paging import Page
 
 
@@ -28,6 +28,9 @@ class QuestionStore(Protocol):
 
     def standing_answers(self, workspace: str, agent: str, tool: str) -> list[StandingAnswer]:
         """Returns those of an agent's tool, the oldest first, also those that are over, for a day. One read."""
+
+    def last_refusals(self, workspace: str, agent: str, tool: str, digests: Iterable[str]) -> Refusals:
+        """Returns those of any action of an agent's tool and of these, for 8 days. One read."""
 
     def all_standing_answers(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns those of a workspace, by agent and tool, also those that are over."""

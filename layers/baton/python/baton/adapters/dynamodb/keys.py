@@ -19,7 +19,7 @@ from baton.domain.handoffs.workflow import BackgroundJob, JobKind
 from baton.domain.look_alikes import look
 from baton.domain.memory.entry import Entry, EntryType
 from baton.domain.questions.question import Question
-from baton.domain.questions.standing_answer import StandingAnswer
+from baton.domain.questions.standing_answer import LastRefusal, StandingAnswer
 from baton.domain.stats.day_counts import DayPlace
 from baton.domain.stats.decision import Decision
 from baton.domain.task_state import State
@@ -237,6 +237,11 @@ def standing_answers_of(agent: str, tool: str) -> tuple[str, str]:
 
 def standing_answer(of: StandingAnswer) -> Key:
     return Key(standing_answers(of.workspace), standing_answers_of(of.agent, of.tool)[0] + of.id)
+
+
+def last_refusal(workspace: str, of: LastRefusal) -> Key:
+    scope = "TOOL" if of.digest is None else of.digest
+    return Key(f"WS#{workspace}#LAST-REFUSALS", standing_answers_of(of.agent, of.tool)[0] + scope)
 
 
 def last_approvals(workspace: str) -> str:

@@ -27,7 +27,7 @@ from baton.domain.handoffs.workflow import BackgroundJob, Checkpoint, ClaimLateR
 from baton.domain.memory.entry import ChangedEntry, Entry
 from baton.domain.memory.entry_pack import EntryPack, PackList
 from baton.domain.questions.question import Question
-from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
+from baton.domain.questions.standing_answer import LastApproval, LastRefusal, StandingAnswer
 from baton.domain.runs.transcript import TaskEntry
 from baton.domain.stats.decision import Decision
 from baton.domain.tasks.task_items import Note, Retry
@@ -84,6 +84,7 @@ STORED: dict[type, StoredType] = {
     StandingAnswer: StoredType(
         lambda _, each: question_items.standing_answer_item(each), "standing answer", Fitness.CHANGING
     ),
+    LastRefusal: StoredType(question_items.last_refusal_item, "last refusal", Fitness.CHANGING),
     LastApproval: StoredType(question_items.last_approval_item),
     People: StoredType(lambda _, people: people_item(people), "people", Fitness.CHANGING),
     WorkspaceChange: StoredType(lambda _, change: change_item(change), "change", Fitness.CHANGING),

@@ -65,11 +65,13 @@ class Action:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
     """The standing answer that a person asks for with their approval. The approval of the question makes it.
-    ``only_these``: for the same arguments alone."""
+    ``only_these``: for the same arguments alone. ``after_refusal``: the last refusal of such an action before it, by
+    its question (``LastRefusal``); None without one, and for a wish of an earlier release."""
 
     only_these: bool
     until: datetime
     times: int
+    after_refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,12 @@ class Question:
         """The arguments of ``approved_digest``; None without an approval."""
         approved = None if self.approved_digest is None else self.approved_by(self.decisions[-1])
         return None if approved is None else approved.arguments
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Of the action as it was asked for, and as it was approved: its refusal or revocation is of both."""
+        asked = None if self.action is None else self.action.digest
+        return frozenset(each for each in (asked, self.approved_digest) if each is not None)
 
     def expired(self, now: datetime) -> Question:
         """Returns the question as it is once its time is over."""

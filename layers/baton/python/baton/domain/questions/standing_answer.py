@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,9 @@ MAX_SECONDS, DEFAULT_SECONDS = 7 * 86_400, 3_600
 MAX_TIMES, DEFAULT_TIMES = 1_000, 10
 # Of one agent and tool, at once.
 MAX_IN_FORCE = 20
+# Those that one refusal ends, besides the ones that voted on the question: all that are in force, and some that are
+# used up.
+MAX_ENDED = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,11 @@ class StandingAnswer:
 
     def fits(self, action: Action) -> bool:
         is_its_tool = (action.tool, action.tool_version) == (self.tool, self.tool_version)
-        return is_its_tool and self.digest in (None, action.digest)
+        return is_its_tool and self.is_for((action.digest,))
+
+    def is_for(self, digests: Collection[str]) -> bool:
+        """True if it is for one of these actions of its tool, whatever the tool's version."""
+        return self.digest is None or self.digest in digests
 
     def with_one_used(self) -> StandingAnswer:
         return replace(self, used=self.used + 1, version=self.version + 1)
@@ -75,9 +83,10 @@ class Standing:
     until: datetime | None = None
     times: int = DEFAULT_TIMES
 
-    def wish(self, now: datetime) -> Wish:
-        """Raises ``InvalidInput``."""
-        return Wish(only_these=self.only_these, until=self._end(now), times=self.times)
+    def wish(self, now: datetime, refusals: Refusals, digest: str) -> Wish:
+        """``digest``: of the action. Raises ``InvalidInput``."""
+        wish = Wish(only_these=self.only_these, until=self._end(now), times=self.times)
+        return replace(wish, after_refusal=refusals.about(wish, digest).question_id)
 
     def is_wish(self, wish: Wish) -> bool:
         """True for a repeat of the request. Without a time it means the time of the first request."""
@@ -112,6 +121,51 @@ def wished(question: Question, decision: Decision, wish: Wish, new_id: str) -> S
         arguments=action.arguments if wish.only_these else None,
         tool_version=action.tool_version,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRefusal:
+    """The last action of an agent's tool that people refused, or whose approval they took back: with this ``digest``;
+    None for any. ``question_id``: None if nobody has. ``version``: that of any action rises with each standing answer,
+    too: so none begins beside a refusal that doesn't know of it."""
+
+    agent: str
+    tool: str
+    changed_at: datetime
+    digest: str | None = None
+    question_id: str | None = None
+    version: int = 0
+
+    def next(self, now: datetime, question_id: str | None) -> LastRefusal:
+        return replace(self, changed_at=now, question_id=question_id, version=self.version + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """The last refusals that standing answers for some actions of one agent's tool have to be newer than. ``last``: by
+    the digest of the action; under None for any."""
+
+    last: dict[str | None, LastRefusal]
+
+    def about(self, wish: Wish, digest: str) -> LastRefusal:
+        """Returns the last refusal of an action that the standing answer would approve. ``digest``: of the action."""
+        return self.last[digest if wish.only_these else None]
+
+    def let_begin(self, decision: Decision) -> bool:
+        """True if no such action was refused since the person asked for the standing answer. Refusals are compared by
+        their questions, as the clocks of processes differ. They are forgotten once every earlier wish has ended."""
+        wish = decision.wish
+        if wish is None or decision.digest is None:
+            return False
+        return self.about(wish, decision.digest).question_id in (None, wish.after_refusal)
+
+    def with_begun(self, now: datetime) -> LastRefusal:
+        """Returns what is saved with standing answers that begin."""
+        return self.last[None].next(now, self.last[None].question_id)
+
+    def with_refused(self, now: datetime, question_id: str) -> tuple[LastRefusal, ...]:
+        """Returns what is saved with a refusal of all these actions."""
+        return tuple(each.next(now, question_id) for each in self.last.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

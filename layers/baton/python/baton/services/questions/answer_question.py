@@ -26,7 +26,7 @@ from baton.steps.claims.under_claim import run_under_claim
 from baton.steps.guardrails.apply_guardrails import apply_guardrails, apply_guardrails_to_reason
 from baton.steps.questions.agree_with_trail import must_agree_with_trail
 from baton.steps.questions.answers_of import answers_of
-from baton.steps.questions.standing import begin_standing, end_standing, is_for_agent, last_approval, must_have_room
+from baton.steps.questions.standing import begin_standing, end_standing, is_for_agent, last_approval, wish_of
 from baton.steps.questions.tool_rules import authors_for, rules_about
 from baton.steps.retrying import retry_on_conflict
 from baton.steps.tasks.change_task import commit
@@ -182,8 +182,7 @@ def _wish(deps: Deps, seen: Question, answer: Answer, decision: Decision) -> Wis
         raise errors.InvalidInput("standing", "is for the approval of an action")
     if answer.arguments is not None:
         raise errors.InvalidInput("standing", "can't stand for changed arguments: approve these alone")
-    must_have_room(deps, seen, action, decision.at)
-    return asked.wish(decision.at)
+    return wish_of(deps, seen, action, asked, decision.at)
 
 
 def _decision(deps: Deps, by: Principal, question: Question, answer: Answer) -> Decision:

@@ -1,5 +1,5 @@
 """Standing answers: they begin when their question is approved, and approve later actions as soon as these are asked
-for. A refusal ends them."""
+for. A refusal or revocation of an action ends those that would approve it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from baton.domain import errors
 from baton.domain.access.principal import Principal, PrincipalKind
 from baton.domain.access.rights import Deed
 from baton.domain.questions.approvers import Groups
-from baton.domain.questions.question import Action, Decision, Outcome, Question
-from baton.domain.questions.standing_answer import MAX_IN_FORCE, LastApproval, StandingAnswer, wished
+from baton.domain.questions.question import Action, Decision, Outcome, Question, Wish
+from baton.domain.questions.standing_answer import (
+    MAX_ENDED,
+    MAX_IN_FORCE,
+    LastApproval,
+    Refusals,
+    Standing,
+    StandingAnswer,
+    wished,
+)
 from baton.ports.deps import Deps
 from baton.ports.writes import Insert, Put, Save, Write
 from baton.steps.access.person_rights import still_may
@@ -54,19 +62,24 @@ def is_for_agent(deps: Deps, answer: StandingAnswer) -> bool:
     return agent is None or agent.is_as_at(answer.since)
 
 
-def must_have_room(deps: Deps, question: Question, action: Action, now: datetime) -> None:
-    """Raises ``InvalidInput`` if no further standing answer may be in force for the agent's tool. One read."""
+def wish_of(deps: Deps, question: Question, action: Action, asked: Standing, now: datetime) -> Wish:
+    """Returns the standing answer that a person asks for now. Raises ``InvalidInput``, also if no further one may be in
+    force for the agent's tool. Two reads."""
     if not _room(deps, question, action, now):
         message = f"can't be added: {MAX_IN_FORCE} stand for this tool, revoke one"
         raise errors.InvalidInput("standing", message)
+    return asked.wish(now, _refusals(deps, question, action), action.digest)
 
 
 def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime) -> tuple[Question, tuple[Write, ...]]:
     """Returns a question that has just been approved with the standing answers that its approvers asked for, and their
-    writes: as many as there is room for, the latest first, and none that has ended. One read if one was asked for."""
+    writes: as many as there is room for, the latest first, none that has ended, and none that was asked for before a
+    refusal of what it would approve. Two reads if one was asked for."""
     wishes = [each for each in question.wishes(groups) if each.wish is not None and now < each.wish.until]
     if question.action is None or not wishes:
         return question, ()
+    refusals = _refusals(deps, question, question.action)
+    wishes = [each for each in wishes if refusals.let_begin(each)]
     room = min(_room(deps, question, question.action, now), len(wishes))
     made = (
         wished(question, each, each.wish, deps.ids.new("sta", now))
@@ -74,17 +87,34 @@ def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime
         if each.wish
     )
     begun = [each for each in made if each is not None]
-    return question.with_standing({each.by: each.id for each in begun}), tuple(map(Insert, begun))
+    if not begun:
+        return question, ()
+    writes: tuple[Write, ...] = (Save(refusals.with_begun(now)), *map(Insert, begun))
+    return question.with_standing({each.by: each.id for each in begun}), writes
 
 
 def end_standing(deps: Deps, question: Question, by: str, now: datetime) -> tuple[Write, ...]:
-    """Returns the writes that end the standing answers in the question's decisions: somebody refuses what they
-    approve. One read if there are any."""
-    named = {each.standing for each in question.decisions if each.standing is not None}
-    if question.action is None or not named:
+    """Returns the writes that end the standing answers in the question's decisions, and the others that would approve
+    its action: somebody refuses what they approve. Those that were asked for and haven't begun never will. Two reads
+    for an action."""
+    if question.action is None:
         return ()
+    refusals = _refusals(deps, question, question.action)
     found = deps.store.questions.standing_answers(question.workspace, question.agent, question.action.tool)
-    return tuple(Save(each.revoked(by, now)) for each in found if each.id in named and each.revoked_at is None)
+    ids = {each.standing for each in question.decisions if each.standing is not None}
+    named = [each for each in found if each.id in ids and each.revoked_at is None]
+    others = [each for each in found if each.is_for(question.digests) and each.id not in ids]
+    # Those in force first, as there may be any number that are used up.
+    allowing = sorted((each for each in others if each.allows_something(now)), key=lambda each: each.used >= each.times)
+    ended = (each.revoked(by, now) for each in (*named, *allowing[:MAX_ENDED]))
+    return (*map(Save, refusals.with_refused(now, question.id)), *map(Save, ended))
+
+
+def _refusals(deps: Deps, question: Question, action: Action) -> Refusals:
+    """Is read before the standing answers: then its version covers them."""
+    return deps.store.questions.last_refusals(
+        question.workspace, question.agent, action.tool, {action.digest, *question.digests}
+    )
 
 
 def _room(deps: Deps, question: Question, action: Action, now: datetime) -> int:

@@ -14,7 +14,7 @@ from baton.domain.numbers import loads
 from baton.domain.questions.approvers import Approvers
 from baton.domain.questions.name_warnings import NameWarning
 from baton.domain.questions.question import Action, Decision, Outcome, Question, Wish
-from baton.domain.questions.standing_answer import LastApproval, StandingAnswer
+from baton.domain.questions.standing_answer import MAX_SECONDS, LastApproval, LastRefusal, StandingAnswer
 
 
 def question_item(question: Question) -> Item:
@@ -56,6 +56,16 @@ def standing_answer_item(answer: StandingAnswer) -> Item:
 def standing_answer_from(item: Item) -> StandingAnswer:
     arguments = loads(item["arguments"]) if item.get("arguments") else None
     return records.read(StandingAnswer, item, arguments=arguments)
+
+
+def last_refusal_item(workspace: str, refusal: LastRefusal) -> Item:
+    """The table deletes it a day after each standing answer that was asked for before it has ended."""
+    ttl = times.to_ms(refusal.changed_at) // 1_000 + MAX_SECONDS + 86_400
+    return {**keys.last_refusal(workspace, refusal)._asdict(), **records.written(refusal), "ttl": ttl}
+
+
+def last_refusal_from(item: Item) -> LastRefusal:
+    return records.read(LastRefusal, item)
 
 
 def last_approval_item(workspace: str, approval: LastApproval) -> Item:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from baton.adapters.dynamodb import keys
 from baton.adapters.dynamodb.item_writes import Item
-from baton.adapters.dynamodb.questions.question_items import question_from, standing_answer_from
+from baton.adapters.dynamodb.questions.question_items import (
+    last_refusal_from,
+    question_from,
+    standing_answer_from,
+)
 from baton.adapters.dynamodb.table import Table
-from baton.domain import errors
+from baton.domain import errors, times
 from baton.domain.questions.question import MAX_OF_TASK, Question
-from baton.domain.questions.standing_answer import StandingAnswer
+from baton.domain.questions.standing_answer import LastRefusal, Refusals, StandingAnswer
 from baton.ports.paging import Page
 
 # Of one agent and tool, those that are over included, which the table deletes later.
@@ -51,6 +55,15 @@ class Questions:
         first, last = keys.standing_answers_of(agent, tool)
         partition = keys.standing_answers(workspace)
         return [standing_answer_from(item) for item in self._table.query(partition, MOST, first=first, last=last)]
+
+    def last_refusals(self, workspace: str, agent: str, tool: str, digests: Iterable[str]) -> Refusals:
+        known: dict[str | None, LastRefusal] = {
+            digest: LastRefusal(agent=agent, tool=tool, changed_at=times.EPOCH, digest=digest)
+            for digest in (None, *digests)
+        }
+        wanted = {keys.last_refusal(workspace, each): digest for digest, each in known.items()}
+        found = {wanted[key]: last_refusal_from(item) for key, item in self._table.get_many(list(wanted)).items()}
+        return Refusals({**known, **found})
 
     def all_standing_answers(self, workspace: str, limit: int, cursor: str | None) -> Page:
         found = self._table.query(keys.standing_answers(workspace), limit, after=cursor)
