@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from baton_cli.failures import Failure
+from baton_cli.profile_store import save
 from baton_client.errors import Misused
-from baton_client.profiles import Profile, save
+from baton_client.profiles import Profile
 
 _PARTS = ("Makefile", "template.yaml", "tools/stack/stack.py")
 LOCAL = "local"

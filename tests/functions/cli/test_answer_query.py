@@ -13,7 +13,8 @@ from click.shell_completion import BashComplete
 
 from baton_cli.command_context import CommandContext
 from baton_cli.main import cli
-from baton_client.profiles import Profile, config_path, save
+from baton_cli.profile_store import save
+from baton_client.profiles import Profile, config_path
 from functions.cli.conftest import Terminal
 from support.worlds.world import agent, human
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
+from baton_cli.profile_store import save
 from baton_client.errors import Misused
-from baton_client.profiles import Profile, address, config_of, config_path, forget, profile_from, save
+from baton_client.profiles import Profile, address, config_of, config_path, profile_from
 
 FILE = """default = "local"
 [profiles.local]
@@ -87,9 +90,7 @@ def test_a_profile_does_not_show_its_token(path: Path) -> None:
     assert "t-local" not in repr(config_of(path))
 
 
-@pytest.mark.parametrize(
-    "text", ["default = [", "default = 3", "profiles = 1", "[profiles]\na = 1", "[profiles.a]\nurl = 1", "\udc80"]
-)
+@pytest.mark.parametrize("text", ["default = [", "default = 3", "profiles = 1", "[profiles]\na = 1", "\udc80"])
 def test_a_malformed_file_is_refused(path: Path, text: str) -> None:
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(Misused, match=str(path)):
@@ -100,7 +101,26 @@ def test_a_file_that_others_can_read_is_refused(path: Path) -> None:
     path.chmod(0o640)
     with pytest.raises(Misused, match="can be read by others") as refused:
         config_of(path)
-    assert refused.value.next_step == f"chmod 600 {path}"
+    assert refused.value.next_step.startswith(f"chmod 600 {path}")
+    profile = profile_from({}, {"BATON_URL": "https://x", "BATON_TOKEN": "t"}, path)
+    assert profile == Profile("", "https://x", "t")
+    with pytest.raises(Misused, match="can be read by others"):
+        profile_from({"profile": "local"}, {"BATON_URL": "https://x", "BATON_TOKEN": "t"}, path)
+
+
+def test_a_wrong_value_refuses_its_own_profile_alone(path: Path) -> None:
+    path.write_text(
+        'default = "a"\nlease = 60\n[ui]\nx = 1\n[profiles.a]\nurl = 1\n[profiles.b]\nurl = "https://b"\nn = 1\n'
+    )
+    assert profile_from({"profile": "b"}, {}, path).url == "https://b"
+    with pytest.raises(Misused, match="url of the profile a is no text"):
+        profile_from({}, {}, path)
+
+
+def test_a_token_is_read_without_the_blanks_and_marks_around_it(path: Path) -> None:
+    path.write_text('\ufeffdefault = "a"\n[profiles.a]\nurl = "https://a"\ntoken = "saved\\n"\n')
+    assert profile_from({}, {}, path).token == "saved"
+    assert profile_from({}, {"BATON_TOKEN": "\ufefftyped\r\n"}, path).token == "typed"
 
 
 def test_a_profile_that_is_not_there_is_refused(path: Path) -> None:
@@ -158,12 +178,52 @@ def test_nor_does_a_saved_profile_lead_there(path: Path) -> None:
 
 def test_a_saved_profile_is_found_again_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = config_path({"XDG_CONFIG_HOME": str(tmp_path)})
-    save("a.b", Profile("", "https://x", 't"\\\x7f\n', "é"), path, is_default=False)
+    save("a.b", Profile("", "https://x", 't"\\\x7f', "é"), path, is_default=False)
     save("second", Profile("", "https://y", "u"), path, is_default=False)
-    assert profile_from({}, {}, path) == Profile("a.b", "https://x", 't"\\\x7f\n', "é")
+    assert profile_from({}, {}, path) == Profile("a.b", "https://x", 't"\\\x7f', "é")
     assert path.stat().st_mode & 0o777 == 0o600
     save("second", Profile("", "https://z", "u"), path, is_default=True)
     assert profile_from({}, {}, path).url == "https://z"
-    forget("second", path)
-    assert (config_of(path).default, list(config_of(path).profiles)) == ("", ["a.b"])
-    assert list(path.parent.iterdir()) == [path]
+    assert (config_of(path).default, list(config_of(path).profiles)) == ("second", ["a.b", "second"])
+    assert {each.name for each in path.parent.iterdir()} == {"config.toml", "config.toml.lock"}
+
+
+def test_a_save_keeps_comments_other_keys_and_a_link(tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text(
+        '# mine\ndefault = "old"\n\n[ui]\ncolour = "red" # loud\n\n[profiles.old]\nurl = "https://old" # office\n'
+        'lease = 60\nagent = "qa"\n'
+    )
+    kept.chmod(0o600)
+    path = config_path({"XDG_CONFIG_HOME": str(tmp_path)})
+    path.parent.mkdir()
+    path.symlink_to(kept)
+    save("old", Profile("", "https://old", "t"), path, is_default=False)
+    save("new", Profile("", "https://new", "u", "qa"), path, is_default=True)
+    assert path.is_symlink()
+    text = kept.read_text()
+    for part in ("# mine", 'colour = "red" # loud', 'url = "https://old" # office', "lease = 60"):
+        assert part in text
+    assert config_of(path).profiles["old"] == {"url": "https://old", "lease": 60, "token": "t"}
+    assert profile_from({}, {}, path) == Profile("new", "https://new", "u", "qa")
+
+
+def test_profiles_that_are_saved_at_once_are_all_there(tmp_path: Path) -> None:
+    path, start = config_path({"XDG_CONFIG_HOME": str(tmp_path)}), Barrier(8)
+
+    def saved(number: int) -> None:
+        start.wait(10)
+        save(f"p{number}", Profile("", "https://x", "t"), path, is_default=False)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(saved, range(8)))
+    assert sorted(config_of(path).profiles) == [f"p{number}" for number in range(8)]
+
+
+@pytest.mark.parametrize("text", ["default = [", "profiles = 1", "[profiles]\na = 1", "\udc80"])
+def test_a_save_leaves_a_malformed_file_as_it_is(path: Path, text: str) -> None:
+    path.write_text(text, errors="surrogateescape")
+    before = path.read_bytes()
+    with pytest.raises(Misused, match=str(path)):
+        save("new", Profile("", "https://new", "u"), path, is_default=True)
+    assert path.read_bytes() == before

@@ -12,9 +12,10 @@ from baton_cli.agent_profiles import new_agent_profile
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.output import may_ask
+from baton_cli.profile_store import save
 from baton_client.core import Patience
 from baton_client.errors import Misused, Refused
-from baton_client.profiles import Profile, address, config_of, config_path, profile_from, save
+from baton_client.profiles import Profile, address, config_of, config_path, profile_from
 
 OF_CLAUDE_CODE = "claude plugin marketplace add CHECKOUT && claude plugin install baton@baton"
 TRY_SECONDS = 10.0

@@ -9,7 +9,8 @@ from baton_cli.base_command import BaseCommand
 from baton_cli.checkout import LOCAL, checkout, save_profiles
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import Failure
-from baton_client.profiles import Profile, config_path, save
+from baton_cli.profile_store import save
+from baton_client.profiles import Profile, config_path
 
 
 @click.command("up", cls=BaseCommand)

@@ -8,6 +8,8 @@ The file is ~/.config/baton/config.toml, readable by its owner only:
     url = "https://baton.example.com"
     token = "baton_…"
     agent = "qa"       # optional: the agent that this token is for
+
+Other keys and tables are other programs'.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from urllib.parse import urlsplit
 from baton_client.errors import Misused
 
 FIELDS = ("url", "token", "agent")
+_BLANKS = " \t\r\n\ufeff"  # around a token that a shell or an editor wrote
 Saved = dict[str, Any]
 
 
@@ -42,7 +45,7 @@ class ProfilesFile:
     """What the file says."""
 
     default: str = ""
-    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]], repr=False)
+    profiles: Mapping[str, Saved] = field(default_factory=dict[str, "Saved"], repr=False)
 
 
 def config_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -51,35 +54,39 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def config_of(path: Path) -> ProfilesFile:
-    """Returns what the file says; an empty one if there is none. Raises ``Misused``."""
-    try:
-        if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise Misused(f"{path} can be read by others", "it holds tokens", f"chmod 600 {path}")
-        text = path.read_text(encoding="utf-8")
-        import tomllib  # takes a while to load, and most programs in the cloud have no file
+    """Returns the profiles of the file; none if it doesn't exist. Raises ``Misused``."""
+    import tomllib  # takes a while to load, and most programs in the cloud have no file
 
-        found = tomllib.loads(text)
-    except FileNotFoundError:
-        return ProfilesFile()
+    try:
+        found = tomllib.loads(text_of(path))
     except ValueError as exc:  # of the encoding, or of TOML
-        raise Misused(f"{path} isn't TOML", str(exc), f"mend it, or remove it and call: {_INIT}") from exc
+        raise unreadable(path, exc) from exc
     except OSError as exc:
         raise Misused(f"{path} can't be read", exc.strerror or str(exc)) from exc
-    return _checked(found, path)
+    profiles, default = found.get("profiles", {}), found.get("default", "")
+    tables = cast("Saved", profiles).values() if isinstance(profiles, dict) else [None]
+    if not isinstance(default, str) or not all(isinstance(each, dict) for each in tables):
+        raise Misused(f"{path} isn't as Baton writes it", "a profile is a table", f"{_INIT} writes one")
+    return ProfilesFile(default, cast("dict[str, Saved]", profiles))
+
+
+def text_of(path: Path) -> str:
+    """Returns the file's text, without a byte order mark; empty if it doesn't exist. Raises ``Misused`` if others can
+    read it, ``OSError`` and ``UnicodeDecodeError``."""
+    try:
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            step = f"chmod 600 {path}; or set BATON_URL and BATON_TOKEN, and the file isn't needed"
+            raise Misused(f"{path} can be read by others", "it holds tokens", step)
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+
+
+def unreadable(path: Path, why: Exception) -> Misused:
+    return Misused(f"{path} isn't TOML", str(why), f"mend it, or remove it and call: {_INIT}")
 
 
 _INIT = "baton init"
-
-
-def _checked(found: dict[str, Any], path: Path) -> ProfilesFile:
-    profiles: Any = found.get("profiles", {})
-    is_sound = isinstance(profiles, dict) and all(
-        isinstance(each, dict) and all(isinstance(value, str) for value in cast("Saved", each).values())
-        for each in cast("dict[str, Any]", profiles).values()
-    )
-    if not is_sound or not isinstance(found.get("default", ""), str):
-        raise Misused(f"{path} isn't as Baton writes it", "a profile is a table of texts", f"{_INIT} writes one")
-    return ProfilesFile(found.get("default", ""), cast("dict[str, dict[str, str]]", profiles))
 
 
 def profile_from(
@@ -87,12 +94,17 @@ def profile_from(
 ) -> Profile:
     """Returns the profile. ``given``: what flags say of url, token, agent and profile. A saved token goes to no other
     address than its own. Raises ``Misused``."""
-    config = config_of(path or config_path(environment))
     name = given.get("profile") or environment.get("BATON_PROFILE") or ""
-    saved = _saved(config, name or config.default, is_named=bool(name))
-    found = {
-        each: given.get(each) or environment.get(f"BATON_{each.upper()}") or saved.get(each, "") for each in FIELDS
-    }
+    said = {each: given.get(each) or environment.get(f"BATON_{each.upper()}") or "" for each in FIELDS}
+    said["token"] = said["token"].strip(_BLANKS)
+    try:
+        config = config_of(path or config_path(environment))
+        saved = _saved(config, name or config.default, is_named=bool(name))
+    except Misused:
+        if name or not (said["url"] and said["token"]):
+            raise
+        config, saved = ProfilesFile(), dict[str, str]()  # nothing of the file is needed
+    found = {each: said[each] or saved.get(each, "") for each in FIELDS}
     profile = Profile(name or (config.default if saved else ""), address(found["url"]), found["token"], found["agent"])
     if saved.get("token") and not (given.get("token") or environment.get("BATON_TOKEN")):
         _must_be_for(profile, saved)
@@ -109,8 +121,12 @@ def _must_be_for(profile: Profile, saved: Mapping[str, str]) -> None:
 
 
 def _saved(config: ProfilesFile, name: str, *, is_named: bool) -> Mapping[str, str]:
+    """Returns Baton's own fields of the profile. Raises ``Misused``."""
     if name in config.profiles:
-        return config.profiles[name]
+        own = {each: value for each, value in config.profiles[name].items() if each in FIELDS}
+        if wrong := next((each for each, value in own.items() if not isinstance(value, str)), None):
+            raise Misused(f"{wrong} of the profile {name} is no text", "it stands in quotes", f"{_INIT} --name {name}")
+        return {each: value.strip(_BLANKS) if each == "token" else value for each, value in own.items()}
     if is_named:
         known = ", ".join(config.profiles) or "none"
         raise Misused(f"there is no profile {name}", f"the file has: {known}", f"{_INIT} --name {name}")
@@ -152,40 +168,6 @@ def _is_address(url: str) -> bool:
     )
 
 
-def save(name: str, profile: Profile, path: Path, *, is_default: bool) -> None:
-    """Writes the profile into the file, whole or not at all; the others stay."""
-    config = config_of(path)
-    kept = {each: value for each in FIELDS if (value := getattr(profile, each))}
-    default = name if is_default or not config.default else config.default
-    _write(ProfilesFile(default, {**config.profiles, name: kept}), path)
-
-
-def forget(name: str, path: Path) -> None:
-    """Takes the profile out of the file."""
-    config = config_of(path)
-    left = {each: values for each, values in config.profiles.items() if each != name}
-    _write(ProfilesFile("" if config.default == name else config.default, left), path)
-
-
-def _write(config: ProfilesFile, path: Path) -> None:
-    lines = [f"default = {_quoted(config.default)}"]
-    for name, values in config.profiles.items():
-        lines += ["", f"[profiles.{_quoted(name)}]", *(f"{key} = {_quoted(value)}" for key, value in values.items())]
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made = path.with_name(f"{path.name}.{os.getpid()}")
-    # Readable by its owner only from its first byte on; the rename makes it appear whole.
-    with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    made.replace(path)
-
-
-def _quoted(text: str) -> str:
-    """As TOML writes a text, which is as JSON does but for DEL."""
-    import json
-
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def found(url: str | None, token: str | None, agent: str | None) -> Profile:
     """Returns the profile of a client: an address with a token, alone; or that of a name, or the usual one. Raises
     ``Misused``."""
@@ -194,4 +176,4 @@ def found(url: str | None, token: str | None, agent: str | None) -> Profile:
         return profile_from({name: value for name, value in given.items() if value})
     if not token:
         raise Misused("no token", f"{address(url)} was named without one", "Baton(url, token), or a profile's name")
-    return Profile("", address(url), token, agent or "")
+    return Profile("", address(url), token.strip(_BLANKS), agent or "")

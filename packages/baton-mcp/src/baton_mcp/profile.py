@@ -53,7 +53,7 @@ def _named(name: str, environment: Mapping[str, str]) -> ServerProfile:
 
 
 def _said(environment: Mapping[str, str]) -> ServerProfile:
-    url, token, agent = (environment.get(each, "") for each in ("BATON_URL", "BATON_TOKEN", "BATON_AGENT"))
+    url, token, agent = (environment.get(each, "").strip() for each in ("BATON_URL", "BATON_TOKEN", "BATON_AGENT"))
     try:
         return ServerProfile(saved.address(url), token, agent)
     except Misused as exc:
