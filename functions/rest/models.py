@@ -35,6 +35,11 @@ MAX_DIGITS = 15
 NOT_A_TIME = "must be a time with an offset, such as 2026-01-31T12:00:00Z"
 # The most errors in one answer. More tell nothing new, and cost time.
 MAX_ERRORS = 20
+# A visible character: neither white space nor invisible.
+SAYS_SOMETHING = (
+    r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    r"\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]"
+)
 _MESSAGES = {
     "missing": "is required",
     "extra_forbidden": "is not a known field",
@@ -314,5 +319,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 
 def _message(error: Any) -> str:
+    if (error.get("ctx") or {}).get("pattern") == SAYS_SOMETHING:
+        return "must have a visible character"
     message: str = _MESSAGES.get(error["type"], error["msg"])
     return re.sub(r"^[A-Z]\w+ should", "must", message.removeprefix("Value error, "))

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from api.handoffs.requests import SAYS_SOMETHING
 from baton.domain.access.rights import Deed
 from baton.domain.access.saved_view import SavedView, ViewPlace, ViewScope
 from baton.ports.deps import Deps
@@ -42,7 +41,7 @@ class ViewRequest(models.Changes):
     version that the change is based on (0: must not exist yet)."""
 
     scope: ViewScope = ViewScope.MINE
-    title: Annotated[str, StringConstraints(min_length=1, max_length=MAX_VIEW_TITLE, pattern=SAYS_SOMETHING)]
+    title: Annotated[str, StringConstraints(min_length=1, max_length=MAX_VIEW_TITLE, pattern=models.SAYS_SOMETHING)]
     page: Annotated[str, StringConstraints(pattern="^/[a-z][a-z-]{0,30}$")]
     query: Filters
 

@@ -15,7 +15,7 @@ from rest import models
 MAX_MESSAGES = 200
 MAX_AFTER = 2_000
 # A text with something visible.
-Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=requests.SAYS_SOMETHING)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=models.SAYS_SOMETHING)]
 Context = Annotated[dict[str, Any], Field(json_schema_extra={"propertyNames": {"pattern": "^([^_]|$)"}})]
 
 

@@ -29,12 +29,7 @@ IGNORED = "Computed by Baton: whatever is given is ignored."
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 # Text that becomes a title must have a visible character. The blanks are listed, as regular expressions differ in \S.
-# A visible character: neither white space nor invisible.
-SAYS_SOMETHING = (
-    r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
-    r"\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]"
-)
-Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=SAYS_SOMETHING)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=models.SAYS_SOMETHING)]
 Texts = Annotated[tuple[Text, ...], models.few(MAX_LIST)]
 Criterion = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CRITERION)]
 Time = Annotated[models.Instant, PlainSerializer(times.rfc3339, return_type=str, when_used="json")]
