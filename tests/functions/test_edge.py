@@ -124,21 +124,20 @@ def test_unknown_route_is_a_problem(gateway: Gateway) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("HEAD", "/tasks", "GET"),
-        ("DELETE", "/agents/auditor", "GET, PUT"),
-        ("PATCH", "/tokens", "GET, POST"),
+        ("DELETE", "/agents/auditor", "GET, HEAD, PUT"),
+        ("PATCH", "/tokens", "GET, HEAD, POST"),
         ("GET", "/handoff-markers", "POST"),
         ("GET", "/mcp", "POST"),
         ("DELETE", "/mcp", "POST"),
-        ("POST", "/tasks/task_1/await", "GET"),
+        ("POST", "/tasks/task_1/await", "GET, HEAD"),
         ("GET", "/agents/auditor/claims/wait", "POST"),
         ("GET", f"/notion/webhook/{IDS['secret']}", "POST"),
         ("POST", "/tracker/token", "PUT"),
-        ("DELETE", "/tools/handoff_to_auditor", "GET, PUT"),
-        ("PUT", "/conversations/wf_1/messages", "GET, POST"),
+        ("DELETE", "/tools/handoff_to_auditor", "GET, HEAD, PUT"),
+        ("PUT", "/conversations/wf_1/messages", "GET, HEAD, POST"),
         ("GET", "/tools/handoff_to_auditor/dry-run", "POST"),
         ("GET", "/tools/handoff_to_auditor/preview", "POST"),
-        ("PUT", "/tracker/webhook", "DELETE, GET, POST"),
+        ("PUT", "/tracker/webhook", "DELETE, GET, HEAD, POST"),
     ],
 )
 def test_other_methods_are_refused_with_what_is_allowed(gateway: Gateway, method: str, path: str, allowed: str) -> None:

@@ -91,12 +91,12 @@ def test_whenever_a_process_dies_while_it_asks_each_call_is_asked_once(
     task_id = begun(human)
     left = dies_at
 
-    def said(self: WorkVerbs, request: object, *, _real: object = WorkVerbs._said) -> object:
+    def said(self: WorkVerbs, *request: object, _real: object = WorkVerbs._said) -> object:
         nonlocal left
         left -= 1
         if left == 0:
             raise KeyboardInterrupt  # before it; what came before has happened
-        return _real(self, request)  # type: ignore[operator]
+        return _real(self, *request)  # type: ignore[operator]
 
     monkeypatch.setattr(WorkVerbs, "_said", said)
     questions = calls()[1:]

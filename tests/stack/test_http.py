@@ -37,14 +37,14 @@ def test_an_unknown_route_is_a_problem(reader: Tenant, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("POST", "/tasks", "GET"),
+        ("POST", "/tasks", "GET, HEAD"),
         ("GET", "/handoff-markers", "POST"),
-        ("DELETE", "/agents/scout", "GET, PUT"),
-        ("PUT", "/tokens", "GET, POST"),
-        ("POST", "/tasks/t/await", "GET"),
+        ("DELETE", "/agents/scout", "GET, HEAD, PUT"),
+        ("PUT", "/tokens", "GET, HEAD, POST"),
+        ("POST", "/tasks/t/await", "GET, HEAD"),
         ("GET", "/agents/scout/claims/wait", "POST"),
-        ("PATCH", "/workspace/settings", "GET, PUT"),
-        ("POST", "/healthz", "GET"),
+        ("PATCH", "/workspace/settings", "GET, HEAD, PUT"),
+        ("POST", "/healthz", "GET, HEAD"),
     ],
 )
 def test_a_wrong_method_is_told_the_right_ones(reader: Tenant, method: str, path: str, allowed: str) -> None:

@@ -44,6 +44,7 @@ SET_UP = {
 NAMED = {
     "claim_id": "a claim's id is a secret itself, and has to be there",
     "agent": "a name that has to be an agent's",
+    "after": "has to be a cursor that was given out",
     "target_agent": "a name that has to be an agent's",
     "source_agent": "a name that has to be an agent's",
     "on_failure": "a name that has to be an agent's",

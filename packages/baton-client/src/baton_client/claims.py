@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from baton_client import types as t
 
 MOST_WORDS = 2000
+_WITHOUT_RESULT = ("/release", "/wait-for-answers", "/delegate")
 NOBODY_ENDED_IT = "The program left the work without an end."
 
 
@@ -224,15 +225,17 @@ class WorkVerbs:
 
     def _left(self, error: BaseException | None) -> Flow[None]:
         """Ends the work that the program has left: after an exception as a failure that may be retried, after an
-        interrupt as a release. Sends nothing after an end that Baton hasn't answered: its work is done."""
+        interrupt as a release. Sends nothing after an end that Baton hasn't answered: its work is done. Only an
+        interrupted release, or wait for answers, is released again, so that nobody waits for the lease."""
         if self.ended.is_set:
             return
-        if self._open_end is not None:
+        is_interrupt = error is not None and not isinstance(error, Exception)
+        if self._open_end is not None and not (is_interrupt and self._open_end.path.endswith(_WITHOUT_RESULT)):
             self._heartbeats.stop()
             self.ended.set()
             return
         try:
-            if error is None or isinstance(error, Exception):
+            if not is_interrupt:
                 said = NOBODY_ENDED_IT if error is None else f"{type(error).__name__}: {error}"
                 yield from WorkVerbs.fail.flow(self, said, retryable=True)
             else:
