@@ -345,7 +345,7 @@ GUARDS = (
     bug("an escalation is released as read though its agent has changed",
         do.drop_statement("escalations/release_review:_release", "must_be_for"), test=f"{_REVIEWS}[capped]"),
     bug("a message is released to another agent than was read",
-        do.drop_statement("escalations/release_review:_release_handoff", "is_other", "stored"), test=_MOVED),
+        do.drop_statement("escalations/release_review:_current_draft", "is_other", "stored"), test=_MOVED),
     bug("a message that is released to another agent than was read shows the draft from before",
         do.drop_argument("escalations/release_review:_show_anew", "commit", 2), test=_MOVED),
     bug("a review that shows another draft keeps the version of the agent before",
@@ -371,7 +371,7 @@ GUARDS = (
     bug("a rollback to an agent that is off is released as open work",
         do.statement("escalations/release_review:_agent_named", "return None", "ReviewsAgentAway"), test=_BACK),
     bug("a released rollback finds its agent and isn't for it",
-        do.operand("escalations/release_review:_release_handoff", "draft", "slug", "to"), test=_BACK),
+        do.operand("escalations/release_review:_current_draft", "draft", "slug", "to"), test=_BACK),
     bug("what a failed worker saved replaces what people have approved",
         do.statement("handoffs/retry_handoff:_message",
             "it\nif whole.checkpoint is not None:\n"

@@ -120,19 +120,7 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
     if plain_draft is None:
         raise errors.Unknown("manual review")
     now = deps.clock.now()
-    stored = draft_from(plain_draft)
-    draft = _in_its_workflow(deps, unbranched(stored), now)
-    found = _conversation_of(deps, by.workspace, draft)
-    if found is not None:
-        draft = as_said_now(deps, found, draft)
-    agent = _agent_named(deps, review, draft)
-    resolve_agents.must_be_able(deps, by.workspace, agent, draft.requires, draft.source)
-    # An edit may have given the name that the review shows to another agent.
-    is_other = agent is not None and agent.slug != _name_of_target(draft)
-    draft = draft if agent is None else draft.to(agent.slug)
-    is_other |= found is not None and draft.plain() != stored.plain()
-    if is_other and asked.seen.version is not None:
-        _show_anew(deps, review.rebuilt(agent), draft)
+    draft, agent, found = _current_draft(deps, asked.seen, review, draft_from(plain_draft), now)
     review.must_be_for(agent, asked.seen)
     terms = Terms(
         settings=settings,
@@ -159,6 +147,26 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
         extras.append(retry_opened(deps, deps.store.tasks.load(by.workspace, draft.retry_of)[0])(task.id))
     extras += idempotency.save_response(idempotency_key, _response(released, task))
     return released, commit_handoff(deps, begun, *extras)
+
+
+def _current_draft(
+    deps: Deps, seen: SeenReview, review: Review, stored: HandoffDraft, now: datetime
+) -> tuple[HandoffDraft, Agent | None, FoundConversation | None]:
+    """Returns the draft that a release hands off now, with its agent and its conversation. Raises ``VersionConflict``
+    if the review shows another draft to a person who names its version."""
+    draft = _in_its_workflow(deps, unbranched(stored), now)
+    found = _conversation_of(deps, review.workspace, draft)
+    if found is not None:
+        draft = as_said_now(deps, found, draft)
+    agent = _agent_named(deps, review, draft)
+    resolve_agents.must_be_able(deps, review.workspace, agent, draft.requires, draft.source)
+    # An edit may have given the name that the review shows to another agent.
+    is_other = agent is not None and agent.slug != _name_of_target(draft)
+    draft = draft if agent is None else draft.to(agent.slug)
+    is_other |= found is not None and draft.plain() != stored.plain()
+    if is_other and seen.version is not None:
+        _show_anew(deps, review.rebuilt(agent), draft)
+    return draft, agent, found
 
 
 def _agent_named(deps: Deps, review: Review, draft: HandoffDraft) -> Agent | None:
