@@ -130,7 +130,7 @@ class Talk:
                 return True
 
     def _sends_again(self, terminal: LineTerminal, refusal: Refused) -> bool:
-        """Shows why a message was refused. Returns True if the person sends it for what they see now."""
+        """Shows the reason of a refusal. Returns True if the person then sends the message again."""
         from baton_cli.approval_decisions import CHANGED, looked_at, takes_as_it_is
 
         if refusal.code == "conversation_moved":

@@ -100,7 +100,7 @@ def _release(deps: Deps, asked: _Asked, review: Review, inputs: MarkerInputs) ->
     now, by = deps.clock.now(), asked.by
     request = {**review.request, "source_agent": review.source_agent, "target_agent": review.target_agent}
     marker = parse_marker(request, deps.store.agents.roster(by.workspace))
-    # The text names the source as the review does: nobody has read a later name. The target's version is compared.
+    # The text has the source's name of the review, as people read it. The target's version is compared.
     marker = replace(marker, source=replace(marker.source, name=str(review.request["source_agent"])))
     review.must_be_for(marker.target, asked.seen)
     escalation = open_escalation(deps, by, marker, inputs.settings, released=review)
