@@ -6,12 +6,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from simulation.oracle.items import to_ms
 from simulation.oracle.ledger import ENDED
-from simulation.oracle.trust.people import APPROVER, MEMBER
+from simulation.oracle.trust.people import APPROVER, BEGIN_MS, MEMBER
 from simulation.oracle.voters import Circle
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class QuestionRules:
         for decision in json.loads(new["decisions"]):
             self._must(asked.id, decision["standing"], "{} has decided before it was asked", decision["by"])
             self._standing.speaks(tx, asked, decision, entry)
-            self._counts(asked, decision["by"], (APPROVED, decision["digest"], "null"))
+            self._counts(asked, decision, (APPROVED, decision["digest"], "null"))
             asked.standing[decision["by"]] = decision["standing"]
         self._must(asked.id, data.get("outcome", OPEN) == asked.outcome, "told as {}", data.get("outcome"))
         self._must(asked.id, sorted(asked.words) == data.get("approved_by", []), "approved by {}", data)
@@ -243,7 +243,7 @@ class QuestionRules:
         spoke = [*asked.standing.values()]
         asked.standing.pop(human, None)
         answer = json.dumps(own[0]["answer"])
-        self._counts(asked, human, (data["decided"], data.get("digest"), answer))
+        self._counts(asked, own[0], (data["decided"], data.get("digest"), answer))
         self._must(asked.id, data["outcome"] == asked.outcome, "told as {}, is {}", data["outcome"], asked.outcome)
         self._begin(tx, asked, json.loads(new["decisions"]))
         if asked.outcome == "refused":
@@ -262,11 +262,13 @@ class QuestionRules:
             self._standing.is_given(tx, answer_id, by, asked, each)
             asked.gave[by] = answer_id
 
-    def _counts(self, asked: Asked, human: str, word: Word) -> None:
+    def _counts(self, asked: Asked, decision: Item, word: Word) -> None:
         """What one says counts as often as they say it: once. A refusal is enough."""
+        human = decision["by"]
         is_asked = any(self._voters.may_count(each, human) for each in asked.circles)
         self._must(asked.id, is_asked, "{} has decided, and isn't asked", human)
-        asked.words[human], asked.said_at[human] = word, self._voters.now()
+        dated_ms = to_ms(decision["at"]) - BEGIN_MS
+        asked.words[human], asked.said_at[human] = word, replace(self._voters.now(), dated_ms=dated_ms)
         alike = {each: asked.said_at[each] for each, said in asked.words.items() if said == word}
         if word[0] == "refused":
             asked.outcome, asked.word = "refused", word

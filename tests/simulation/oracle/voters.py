@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from simulation.oracle.trust.people import APPROVER
+from simulation.oracle.trust.people import APPROVER, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The time of a person's statement: its step, and its ms of the true clock."""
+    """The time of a person's statement: the step of its write, the ms of the true clock then, and the ms on record,
+    at which its process began."""
 
     step: int
     ms: int
+    dated_ms: int = NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,9 @@ class Voters:
         return any(_suffices(circle, here, groups) for groups in self.groups_seen())
 
     def surely_suffice(self, circle: Circle, said: Mapping[str, Moment]) -> bool:
-        here = [human for human, at in said.items() if self._people.lowest(human, at.step, at.ms) >= circle.rank]
+        """An end of approvals counts against a decision by its date: its process may have stalled before the write."""
+        earliest = {human: (at.step, min(at.ms, at.dated_ms)) for human, at in said.items()}
+        here = [human for human, since in earliest.items() if self._people.lowest(human, *since) >= circle.rank]
         return all(_suffices(circle, here, groups) for groups in self.groups_seen())
 
     def _may_say(self, circle: Circle, human: str, at: Moment) -> bool:
