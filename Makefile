@@ -238,5 +238,5 @@ smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOK
 	@$(bin)/python -m tools.admin.smoke
 
 clean: ## stop the local stack; remove the environments, builds and the local state
-	@test ! -x $(bin)/python || $(bin)/python -m tools.stack down
+	@test ! -x $(bin)/python || $(bin)/python -m tools.stack forget
 	@test ! -d .baton || find .baton -mindepth 1 -maxdepth 1 -exec rm -rf {} +

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from infra.citations import ROOT
-from tools.stack.background import free_port
+from tools.stack.background import Background, essentials, free_port, is_free
 from tools.stand_ins.notion import StandIn
 
 STAYS = """
@@ -23,7 +23,13 @@ from pathlib import Path
 from tools.demo import demo
 
 demo.listen()
-demo.stay(Path(sys.argv[1]), ours=True)
+sys.exit(demo.stay(Path(sys.argv[1]), ours=True))
+"""
+
+LISTENS = """
+import socket, sys, time
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
+    time.sleep(600)
 """
 
 
@@ -33,6 +39,15 @@ def stand_in(tmp_path: Path) -> Iterator[StandIn]:
     started.start(free_port(), keep_state=True)
     yield started
     started.stop()
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Background]:
+    """A program under the lock of the engine's."""
+    program, port = Background("the engine", tmp_path, "engine"), free_port()
+    program.start([sys.executable, "-c", LISTENS, str(port)], essentials(), port, lambda: not is_free(port))
+    yield program
+    program.stop()
 
 
 def staying(home: Path) -> tuple[subprocess.Popen[bytes], int]:
@@ -54,12 +69,23 @@ def staying(home: Path) -> tuple[subprocess.Popen[bytes], int]:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_however_it_is_left_what_it_started_ends(stand_in: StandIn, ending: signal.Signals) -> None:
+def test_however_it_is_left_what_it_started_ends(stand_in: StandIn, engine: Background, ending: signal.Signals) -> None:
     process, terminal = staying(stand_in.home)
     if ending is signal.SIGHUP:
         os.close(terminal)  # nothing that is written arrives any more
     process.send_signal(ending)
     assert process.wait(timeout=60) == 0
     assert stand_in.port() is None
+    assert engine.running() is None
     if ending is not signal.SIGHUP:
         os.close(terminal)
+
+
+def test_it_ends_with_the_engine_and_says_so(stand_in: StandIn, engine: Background) -> None:
+    process, terminal = staying(stand_in.home)
+    running = engine.running()
+    assert running is not None
+    os.kill(running[0], signal.SIGKILL)
+    assert process.wait(timeout=60) == 1
+    assert b"the local engine has ended" in os.read(terminal, 1000)
+    os.close(terminal)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import socket
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,8 +22,9 @@ import pytest
 
 from support.fakes.fake_thinker import FakeThinker
 from support.worlds.deployed import Deployed, until
-from tools.stack import stack
-from tools.stack.background import StackError, free_port
+from tools.stack import deployment, stack
+from tools.stack.background import StackError, free_port, on_any_port
+from tools.stack.engine import Access, Engine
 from tools.stand_ins.notion import StandIn, port_of
 
 pytestmark = pytest.mark.stack
@@ -275,3 +278,87 @@ def test_a_models_key_is_never_sent_to_another_machine_in_the_clear(
     monkeypatch.setenv("BATON_MODEL_URL", "http://llm.example/v1")
     with pytest.raises(StackError, match="BATON_MODEL_URL must begin with https://"):
         stack.up(home)
+
+
+@pytest.fixture
+def engine(home: Path) -> Iterator[Engine]:
+    """An engine that keeps its state, with nothing deployed in it."""
+    engine = stack.engine_of(home)
+    on_any_port(partial(engine.start, keep_state=True))
+    yield engine
+    engine.stop(forget=True)
+
+
+def secrets_of(engine: Engine) -> Any:
+    found = engine.running()
+    assert found is not None
+    return deployment.client("secretsmanager", Access(found[1], engine.key))
+
+
+def started_again(engine: Engine) -> list[str]:
+    on_any_port(partial(engine.start, keep_state=True))
+    return sorted(each["Name"] for each in secrets_of(engine).list_secrets()["SecretList"])
+
+
+def killed(engine: Engine) -> None:
+    found = engine.running()
+    assert found is not None
+    os.kill(found[0], signal.SIGKILL)
+    until(lambda: engine.running() is None)
+
+
+def test_a_killed_engine_loses_what_came_after_its_last_save_and_this_is_known(engine: Engine) -> None:
+    secrets_of(engine).create_secret(Name="saved", SecretString="x")
+    before = datetime.now(UTC)
+    engine.save()
+    secrets_of(engine).create_secret(Name="lost", SecretString="x")
+    killed(engine)
+    lost_since = engine.saves.unsaved_since()
+    assert lost_since is not None
+    assert before <= lost_since <= datetime.now(UTC)
+    assert started_again(engine) == ["saved"]
+
+
+def test_a_stack_whose_engine_was_killed_is_not_reported_as_saved(engine: Engine) -> None:
+    StandIn(engine.home).start(free_port(), keep_state=True)
+    killed(engine)
+    with pytest.raises(StackError, match=r"ended without saving: changes since .* are lost"):
+        stack.down(engine.home)
+    assert not stack.down(engine.home)
+
+
+def test_an_engine_that_can_not_save_runs_on_until_it_can(engine: Engine) -> None:
+    """A full disk, as the engine sees it: each write of a file fails."""
+    StandIn(engine.home).start(free_port(), keep_state=True)
+    secrets_of(engine).create_secret(Name="first", SecretString="x")
+    engine.save()
+    secrets_of(engine).create_secret(Name="second", SecretString="x")
+    found = engine.running()
+    assert found is not None
+    _, most = resource.prlimit(found[0], resource.RLIMIT_FSIZE)
+    resource.prlimit(found[0], resource.RLIMIT_FSIZE, (0, most))
+    with pytest.raises(StackError, match=r"isn't saved in .*state: File too large\nThe engine still runs"):
+        stack.down(engine.home)
+    assert engine.running() == found
+    assert StandIn(engine.home).port() is not None
+    resource.prlimit(found[0], resource.RLIMIT_FSIZE, (most, most))
+    assert stack.down(engine.home)
+    assert started_again(engine) == ["first", "second"]
+
+
+def test_a_signal_has_the_engine_save_its_state(engine: Engine) -> None:
+    """A machine that shuts down sends one."""
+    secrets_of(engine).create_secret(Name="saved", SecretString="x")
+    found = engine.running()
+    assert found is not None
+    os.kill(found[0], signal.SIGTERM)
+    until(lambda: engine.running() is None)
+    assert engine.saves.unsaved_since() is None
+    assert started_again(engine) == ["saved"]
+
+
+def test_nobody_without_the_key_has_the_engine_save(engine: Engine) -> None:
+    found = engine.running()
+    assert found is not None
+    response = httpx.post(f"http://127.0.0.1:{found[1]}/_baton/save", trust_env=False)
+    assert response.status_code == 403

@@ -33,6 +33,7 @@ from tools.stack.stack import Stack
 from tools.stand_ins.notion import port_of
 
 LEASE_SECONDS = 15
+LOOK_SECONDS = 1.0
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Agents of the demo's own: what a guide or a reader does to others changes nothing here.
 CAST: dict[str, dict[str, Any]] = {
@@ -244,22 +245,30 @@ def _end(number: int, _: object) -> None:
     raise KeyboardInterrupt
 
 
-def stay(home: Path = local.HOME, *, ours: bool) -> None:
+def stay(home: Path = local.HOME, *, ours: bool) -> int:
+    """The exit code: 1 if the stack ended by itself, or can't be stopped without a loss."""
     try:
-        print("\nThe stack is up. Ctrl-C stops it; its state is kept for the next time.", flush=True)
-        while True:
-            time.sleep(3600)
+        print("\nThe stack is up. Ctrl-C stops it; its state is saved for the next time.", flush=True)
+        while local.engine_of(home).running():
+            time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
-        leave(home, ours=ours)
+        return leave(home, ours=ours)
+    print("error: the local engine has ended; its log is .baton/engine.log, and `make run` starts it", file=sys.stderr)
+    return 1
 
 
-def leave(home: Path = local.HOME, *, ours: bool) -> None:
+def leave(home: Path = local.HOME, *, ours: bool) -> int:
     print("\nstopping …", flush=True)
-    if ours:
-        local.down(home)
-        print("stopped; `make run` goes on from here")
-    else:
+    if not ours:
         print("the stack was running before; `make stop` stops it")
+        return 0
+    try:
+        local.down(home)
+    except StackError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print("stopped; `make run` goes on from here")
+    return 0
 
 
 def main() -> int:
@@ -275,10 +284,8 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        leave(ours=ours)
-        return 130
-    stay(ours=ours)
-    return 0
+        return leave(ours=ours) or 130
+    return stay(ours=ours)
 
 
 def _is_up() -> bool:

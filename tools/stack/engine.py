@@ -7,16 +7,25 @@ import re
 import secrets
 import shutil
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from tools.stack.background import Background, NotListening, StackError, essentials, is_free, make_private
-from tools.stack.front_door import ENGINE_KEY, READY
+from tools.stack.front_door import ENGINE_KEY, READY, SAVE
+from tools.stack.keeper import RUN, SAVES
+from tools.stack.saves import Saves
 
 __all__ = ["REGION", "Access", "Engine", "StackError"]
 
 REGION = "us-east-1"
 FRONT_DOOR = Path(__file__).with_name("front_door.py")
+SAVE_SECONDS = 60.0
+NO_CONTENT = 204
+_RUNS_ON = (
+    "The engine still runs, and nothing is lost. Remove the cause, and call `make stop` again. `kill {pid}` ends it; "
+    "what isn't saved is lost then."
+)
 QUEUE_ADDRESS = re.compile(r"//localhost:\d+/(?=\d{12}/)")
 
 
@@ -51,6 +60,15 @@ class Engine:
         return self.home / "state"
 
     @property
+    def saves(self) -> Saves:
+        return Saves(self.state)
+
+    @property
+    def work(self) -> Path:
+        """Where the engine reads its state from at its start."""
+        return self.scratch / "state"
+
+    @property
     def scratch(self) -> Path:
         return self.home / "tmp"
 
@@ -68,17 +86,37 @@ class Engine:
         shutil.rmtree(self.scratch, ignore_errors=True)
         for folder in (self.scratch, self.state):
             make_private(folder, deep=True)
-        access = Access(port, self.key or self._new_key())
-        return self._process.start(
+        access, run = Access(port, self.key or self._new_key()), secrets.token_hex(8)
+        pid = self._process.start(
             [self.python, "-P", FRONT_DOOR],
-            self._environment(access, keep_state),
+            self._environment(access, run, keep_state),
             port,
             is_ready=lambda: _is_ready(access),
-            prepare=lambda: self._mend_state(port),
+            prepare=lambda: self._unpack_state(port),
         )
+        if keep_state:
+            self.saves.begin(run, datetime.now(UTC))
+        return pid
 
-    def stop(self) -> bool:
-        """Ask it to save its state and end; False if none runs."""
+    def save(self) -> None:
+        """Have it save its state, if it keeps one. Raises StackError with the reason if it doesn't."""
+        found = self.running()
+        if found is not None and self.saves.run() is not None:
+            failed = _asked_to_save(Access(found[1], self.key))
+            if failed:
+                raise StackError(f"the state of the local engine isn't saved in {self.state}: {failed}")
+
+    def stop(self, *, forget: bool = False) -> bool:
+        """Have it save its state and end; False if none runs. ``forget``: end it without regard to its state.
+
+        Raises StackError if it can't save, and then it runs on.
+        """
+        found = self.running()
+        if not forget:
+            try:
+                self.save()
+            except StackError as error:
+                raise StackError(f"{error}\n{_RUNS_ON.format(pid=found[0] if found else '')}") from error
         stopped = self._process.stop()
         if stopped:
             shutil.rmtree(self.scratch, ignore_errors=True)
@@ -95,21 +133,23 @@ class Engine:
         path.write_text(key)
         return key
 
-    def _mend_state(self, port: int) -> None:
-        """The engine keeps its queues under addresses with the port, and on another port finds none of them. It keeps
-        how far a table's stream was read but not the stream, and then is deaf to as much of the new one."""
-        for path in self.state.glob("*.json"):
+    def _unpack_state(self, port: int) -> None:
+        """The newest save, in a form that the engine goes on with. It keeps its queues under addresses with the port,
+        and on another port finds none of them. It keeps how far a table's stream was read but not the stream, and then
+        is deaf to as much of the new one."""
+        self.saves.unpack(self.work)
+        for path in self.work.glob("*.json"):
             text = path.read_text()
             moved = QUEUE_ADDRESS.sub(f"//localhost:{port}/", text)
             if moved != text:
-                path.write_text(moved)
-        functions = self.state / "lambda.json"
+                _replace(path, moved)
+        functions = self.work / "lambda.json"
         if functions.exists():
             kept = json.loads(functions.read_text())
             kept["payload"].get("dynamodb_stream_positions", {})["data"] = {}
-            functions.write_text(json.dumps(kept))
+            _replace(functions, json.dumps(kept))
 
-    def _environment(self, access: Access, keep_state: bool) -> dict[str, str]:
+    def _environment(self, access: Access, run: str, keep_state: bool) -> dict[str, str]:
         return essentials() | {
             ENGINE_KEY: access.key,  # the functions inherit it
             "AUTH": "true",  # the functions' roles are enforced
@@ -117,12 +157,38 @@ class Engine:
             "AWS_DEFAULT_REGION": REGION,
             "MINISTACK_REGION": REGION,
             "PERSIST_STATE": "1" if keep_state else "0",
-            "STATE_DIR": str(self.state),
+            "STATE_DIR": str(self.work),
+            SAVES: str(self.state),
+            RUN: run,
             "TMPDIR": str(self.scratch),
             "DOCKER_HOST": f"unix://{self.scratch / 'none'}",  # never touch the containers of whoever runs Docker
             "IOT_MTLS_ENABLED": "0",  # listeners of their own, on fixed ports
             "SFTP_ENABLED": "0",
         }
+
+
+def lost(since: datetime) -> str:
+    return f"changes since {since.astimezone():%Y-%m-%d %H:%M:%S %Z} are lost, and earlier ones are kept"
+
+
+def _replace(path: Path, text: str) -> None:
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+def _asked_to_save(access: Access) -> str:
+    """The reason why it isn't saved, or nothing."""
+    connection = HTTPConnection("127.0.0.1", access.port, timeout=SAVE_SECONDS)
+    try:
+        connection.request(*SAVE, headers={"User-Agent": f"app/{access.key}"})
+        answer = connection.getresponse()
+        said = answer.read()
+        return "" if answer.status == NO_CONTENT else str(json.loads(said)["message"])
+    except (OSError, HTTPException, ValueError, KeyError) as error:
+        return f"it doesn't answer ({error!r})"
+    finally:
+        connection.close()
 
 
 def _is_ready(access: Access) -> bool:

@@ -29,6 +29,7 @@ from typing import Any
 
 ENGINE_KEY = "AWS_SDK_UA_APP_ID"
 READY = ("GET", "/_ministack/ready")
+SAVE = ("POST", "/_baton/save")  # tools/stack/keeper.py
 
 Headers = Sequence[tuple[str, str]]
 Message = MutableMapping[str, Any]
@@ -75,7 +76,7 @@ def engine_refusal(method: str, path: str, headers: Headers, key: str) -> str | 
         return "The API has no such path: the engine's own are closed." if own else None
     if not named.shows(key):
         return f"The stack's key is missing: set {ENGINE_KEY} to the engine_key of .baton/stack.json."
-    if (path.startswith("/_") and (method, path) != READY) or path == "/health":
+    if (path.startswith("/_") and (method, path) not in {READY, SAVE}) or path == "/health":
         return "The engine is administered by make only."
     return None
 
@@ -236,14 +237,16 @@ def main() -> None:
     import resource
 
     import uvicorn
-    from ministack.app import app
-    from ministack.core import lambda_runtime
+    from ministack import app as program
+    from ministack.core import lambda_runtime, persistence
     from ministack.services import apigateway, dynamodb, lambda_svc
     from ministack.services.cloudformation import changesets, engine, handlers
 
     sys.path.append(str(Path(__file__).parents[2]))  # behind all others: the engine's modules come first
     from tools.stack import engine_queries
     from tools.stack.forked import Forks, marked
+    from tools.stack.keeper import RUN, SAVES, Keeper, files_of
+    from tools.stack.saves import Saves
 
     engine_queries.install(dynamodb)
     lambda_runtime.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": Forks()})
@@ -269,6 +272,14 @@ def main() -> None:
             lambda_svc._iter_all_esms = mappings
 
     lambda_svc._poll_dynamodb_streams = poll_in_windows
+
+    app: Asgi = program.app
+    if persistence.PERSIST_STATE:
+        services = program._build_persistence_save_dict
+        saves, work = Saves(Path(os.environ[SAVES])), Path(persistence.STATE_DIR)
+        keeper = Keeper(saves, work, os.environ[RUN], lambda: files_of(services(), persistence))
+        program.save_all = lambda _: keeper.save(is_last=True)
+        app = keeper.around(app)
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

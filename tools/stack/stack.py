@@ -1,7 +1,8 @@
 """Baton's local stack: the template of the cloud, on this machine.
 
     python -m tools.stack up      start it, or bring a running one up to date
-    python -m tools.stack down    stop it; its state is kept
+    python -m tools.stack down    save its state and stop it; if that fails, it runs on
+    python -m tools.stack forget  stop it without regard to its state
 
 `running()` gives a stack of its own to a test session or a bench. Whoever calls the API from Python uses
 `Stack.http()`: it connects to 127.0.0.1 and names the API in the Host header, because not every resolver knows
@@ -40,7 +41,7 @@ from botocore.config import Config
 from tools.stack import deployment, local_model
 from tools.stack.background import StackError, alone, on_any_port
 from tools.stack.deployment import ROOT, Say
-from tools.stack.engine import REGION, Access, Engine
+from tools.stack.engine import REGION, Access, Engine, lost
 from tools.stand_ins.notion import StandIn, foreign_url, port_of, url_of
 
 HOME = ROOT / ".baton"
@@ -125,16 +126,25 @@ def up(
         _deploy(access, wanted, model.script, home, say)
         stack = _describe(access, pid, notion_url, saved)
         _await_api(stack)
-        stack = _with_tokens(stack, say)
+        stack = _with_tokens(stack, say, had_workspace=bool(saved and saved.tokens))
         _save(stack, home)
+        _save_state(engine, say)
     return stack
 
 
-def down(home: Path = HOME, *, say: Say = print) -> bool:
-    """Stop what runs under `home`; its state is saved. False if nothing ran."""
+def down(home: Path = HOME, *, forget: bool = False, say: Say = print) -> bool:
+    """Stop the programs under `home`, with their state saved, or without regard to it (`forget`). False if none ran.
+
+    Raises StackError if the state can't be saved, and then all of them run on; or if the engine had ended without
+    saving.
+    """
+    engine = engine_of(home)
     with alone(home, say):
-        stopped = [StandIn(home.resolve()).stop(), engine_of(home).stop()]
-        return any(stopped)
+        stopped = [engine.stop(forget=forget), StandIn(home.resolve()).stop()]
+    lost_since = engine.saves.unsaved_since()
+    if any(stopped) and lost_since and not forget:
+        raise StackError(f"stopped, but the local engine ended without saving: {lost(lost_since)}")
+    return any(stopped)
 
 
 def current(home: Path = HOME) -> Stack:
@@ -151,7 +161,7 @@ def running(home: Path, *, say: Say = print) -> Iterator[Stack]:
     try:
         yield up(home, 0, notion_port=0, keep_state=False, say=say)
     finally:
-        down(home, say=say)
+        down(home, forget=True, say=say)
 
 
 def _configured_port(name: str) -> int | None:
@@ -180,6 +190,9 @@ def _started(engine: Engine, port: int | None, *, keep_state: bool, say: Say) ->
         engine.stop()
         port, found = port or found[1], None
     if found is None:
+        lost_since = engine.saves.unsaved_since()
+        if lost_since:
+            say(f"the last run ended without saving: {lost(lost_since)}")
         found = _on_port(port, DEFAULT_PORT, partial(engine.start, keep_state=keep_state))
         say(f"local engine started on 127.0.0.1:{found[1]}")
     elif port not in {None, 0, found[1]}:
@@ -262,10 +275,12 @@ def _await_api(stack: Stack) -> None:
     raise StackError(f"GET /healthz doesn't answer 200 within {WORKING_SECONDS:.0f} s; it last said: {answer}")
 
 
-def _with_tokens(stack: Stack, say: Say) -> Stack:
+def _with_tokens(stack: Stack, say: Say, *, had_workspace: bool) -> Stack:
     """The stack with tokens that work: those of the last time, or a demo workspace made anew."""
     if stack.tokens and _is_accepted(stack, stack.tokens["human"]):
         return stack
+    if had_workspace:
+        say("the engine doesn't know the last workspace: it gets a new one; earlier tokens and profiles are void")
     say(f"bootstrapping the workspace {stack.workspace}")
     finished = subprocess.run(
         [sys.executable, "-m", ADMIN, "bootstrap", "--workspace", WORKSPACE, "--demo", "--json"],
@@ -289,6 +304,14 @@ def _is_accepted(stack: Stack, token: str) -> bool:
         return client.get("/workspace/settings").status_code not in {401, 403}
 
 
+def _save_state(engine: Engine, say: Say) -> None:
+    """So that a kill of the engine doesn't take the deployment and the workspace."""
+    try:
+        engine.save()
+    except StackError as error:
+        say(f"warning: {error}")
+
+
 def _save(stack: Stack, home: Path) -> None:
     # A file of mkstemp is readable by its owner only, from its first byte on; the rename makes it appear whole.
     handle, name = tempfile.mkstemp(dir=home, prefix="stack-")
@@ -305,11 +328,14 @@ def _saved(home: Path) -> Stack | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.stack", description="Baton's local stack")
-    parser.add_argument("command", choices=["up", "down"])
+    parser.add_argument("command", choices=["up", "down", "forget"])
     command = parser.parse_args().command
     try:
+        if command == "forget":
+            down(forget=True)
+            return 0
         if command == "down":
-            print("stopped; its state is kept" if down() else "no stack runs")
+            print("stopped; its state is saved" if down() else "no stack runs")
             return 0
         stack = up()
     except (StackError, subprocess.TimeoutExpired) as error:
