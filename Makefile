@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install run stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package smoke clean
+.PHONY: help setup install uninstall run stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package wheels smoke clean
 
 PYTHON ?= python3
 
@@ -36,8 +36,8 @@ define environment
 	@$(uv) pip install --quiet --require-hashes --only-binary :all: $(2) --python $(env)/$(1) -r requirements/$(1).txt
 endef
 
-$(env)/dev.stamp: requirements/dev.txt $(env)/uv.stamp
-	$(call environment,dev)
+$(env)/dev.stamp: requirements/dev.txt requirements/overrides.txt $(env)/uv.stamp
+	$(call environment,dev,--overrides requirements/overrides.txt)
 	@touch $@
 
 # Our own packages, editable: apart, because pyproject.toml changes more often than the lock.
@@ -66,19 +66,18 @@ $(env)/console.stamp: requirements/console.txt $(env)/uv.stamp
 	$(call environment,console)
 	@touch $@
 
-# Not by pyproject.toml, which leaves a framework out of the environment of tests.
 frameworks := openai-agents langgraph strands pydantic-ai
 
 $(frameworks:%=$(env)/%.stamp): $(env)/%.stamp: requirements/%.txt $(env)/uv.stamp
-	$(call environment,$*,--no-config)
+	$(call environment,$*)
 	@touch $@
 
 # In an environment of their own, which `make clean` leaves. pip can't do it: a bare Debian has none, and the system's refuses.
-install: $(env)/uv.stamp ## put the commands baton and baton-mcp where your shell finds them (~/.local/bin)
-	@$(uv) tool install --quiet --force --constraints requirements/dev.txt --python $(env)/uv/bin/python ./cli \
-	  --with-executables-from "baton-mcp @ $$($(PYTHON) -c 'import pathlib; print(pathlib.Path("packages/baton-mcp").resolve().as_uri())')"
-	@bin=$$($(uv) tool dir --bin); echo "baton and baton-mcp are in $$bin"; case ":$$PATH:" in *":$$bin:"*) ;; \
-	  *) echo "next: export PATH=\"$$bin:\$$PATH\"    # your shell doesn't look there yet" ;; esac
+install: $(env)/uv.stamp ## put the commands baton and baton-mcp where your shell finds them (~/.local/bin; COMMAND=baton-cli: beside another program called baton)
+	@COMMAND=$(COMMAND) UV_PYTHON_DOWNLOADS=never $(env)/uv/bin/python -m tools.admin.commands install $(env)/uv/bin/uv
+
+uninstall: $(env)/uv.stamp ## remove the commands that make install has put there
+	@UV_PYTHON_DOWNLOADS=never $(env)/uv/bin/python -m tools.admin.commands uninstall $(env)/uv/bin/uv
 
 # $(1): the names of requirement files, $(2): further options
 define compiled
@@ -90,8 +89,8 @@ define compiled
 endef
 
 lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with the newest versions allowed
-	$(call compiled,layers/dependencies/requirements $(addprefix requirements/,dev stack sam node types console uv))
-	$(call compiled,$(frameworks:%=requirements/%),--no-config)
+	$(call compiled,layers/dependencies/requirements $(addprefix requirements/,stack sam node types console uv) $(frameworks:%=requirements/%))
+	$(call compiled,requirements/dev,--overrides requirements/overrides.txt)
 
 # ---- the local stack (BATON_PORT, 4566 by default; BATON_SCRIPT, what the scripted model answers; ---------------------
 # BATON_FRONT_DOOR=FunctionUrl, for a Function URL in place of the gateway)
@@ -232,6 +231,9 @@ adopt: setup ## give a restored table what AWS leaves out, so that a stack can w
 # RUNTIME and ARCHITECTURE reach it as they are.
 package: setup ## write all of a deployment as one archive, for plain CloudFormation, Terraform and the CDK (RUNTIME, ARCHITECTURE)
 	@$(bin)/python -m tools.admin.package
+
+wheels: setup ## build the packages for Python into .baton/wheels, each with a requirements file that has the hashes of all it needs
+	@$(bin)/python -m tools.admin.wheels
 
 # API, TOKEN, SLOW and SHORT reach it as they are.
 smoke: $(env)/baton.stamp ## try a deployment through its API alone: API=… TOKEN=… (a human's; SLOW=1 waits for the sweeper, SHORT=1 is a canary)

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ import yaml
 from tools.admin import deploy
 from tools.admin.deploy_answers import Parameters
 from tools.admin.sbom import bill_of_materials
+from tools.admin.wheels import build_wheels, sums
 from tools.stack.background import StackError
-from tools.stack.deployment import ROOT, environment_of_tools, run, template
+from tools.stack.deployment import ROOT, template
 from tools.stack.packing import archive
 
 HOME = ROOT / ".baton" / "package"
@@ -38,7 +39,6 @@ ADMIN = (
     *(f"admin/{name}.py" for name in ("__init__", "baton_admin", "verify_trail", "workspace_data")),
     *(f"admin/{name}.py" for name in ("smoke", "smoke_checks", "smoke_world")),
 )
-WHEEL_SECONDS = 60.0
 LOCK = ROOT / "layers" / "dependencies" / "requirements.txt"
 GIVEN = {
     "CodeBucket": {"Type": "String", "Description": "A bucket in the stack's region with the files of code/."},
@@ -86,9 +86,9 @@ def assembled(built: Path, built_for: Parameters, home: Path) -> Path:
     for each in COPIED:
         _copy(ROOT / each, package / each.removeprefix("packaging/"))
     _write(package / "sbom.cdx.json", bill_of_materials(version, built / "DependenciesLayer" / "python"))
-    _wheels(package / "wheels", home)
+    build_wheels(package / "wheels", WHEELS, home / "wheels.log")
     _admin(package, home)
-    (package / "SHA256SUMS").write_text("".join(_sums(package)), encoding="utf-8")
+    (package / "SHA256SUMS").write_text("".join(sums(package)), encoding="utf-8")
     return archive(home / name)
 
 
@@ -116,15 +116,6 @@ def _archived(folder: Path, code: Path) -> str:
     return str(shutil.copyfile(packed, code / f"{folder.name}-{digest}.zip").name)
 
 
-def _wheels(folder: Path, home: Path) -> None:
-    uv = environment_of_tools() / "uv" / "bin" / "uv"
-    for source in WHEELS:
-        command: list[str | Path] = [uv, "build", "--quiet", "--wheel", "--no-build-isolation", "--offline"]
-        command += ["--python", sys.executable, "--out-dir", folder, source]
-        run(f"wheel of {source}", command, {}, home / "wheels.log", WHEEL_SECONDS, print)
-    (folder / ".gitignore").unlink()
-
-
 def _admin(package: Path, home: Path) -> None:
     """The core and the operator's programs, which Python runs from their archive."""
     folder = home / "admin"
@@ -135,11 +126,6 @@ def _admin(package: Path, home: Path) -> None:
         _copy(ROOT / "tools" / each, folder / "tools" / each)
     shutil.move(archive(folder), package / "admin.zip")
     _copy(LOCK, package / "admin-requirements.txt")
-
-
-def _sums(package: Path) -> Iterable[str]:
-    for path in sorted(each for each in package.rglob("*") if each.is_file()):
-        yield f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(package).as_posix()}\n"
 
 
 def _copy(source: Path, target: Path) -> None:

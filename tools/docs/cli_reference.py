@@ -28,6 +28,37 @@ $ baton up                 # the local stack, and its profiles; for a deployment
 $ baton handoff list
 ```
 
+## Install and uninstall
+
+`make install` in a checkout installs both commands into `~/.local/bin`. `uv tool install ./cli` installs `baton`
+alone. Without a checkout, use a release's wheels, which `make wheels` builds. In their folder,
+`pip install --require-hashes -r baton-cli.txt` installs the command, the client and everything that they need, and
+checks each file against its hash.
+
+**Another program called `baton`.** Other packages install a command of this name, such as `baton-handoff`.
+`make install` never replaces or hides such a command: it names the owner and changes nothing.
+`uv tool install ./cli` ends with `Executable already exists: baton`. In this case Baton's command has the name
+`baton-cli`:
+
+```console
+$ make install COMMAND=baton-cli
+$ baton-cli --version
+```
+
+Usage lines and next steps then show `baton-cli`; these pages write `baton`. With pipx the same name comes from
+`--suffix=-cli`.
+
+**Uninstall.** Revoke the tokens of your profiles first, because they stay valid: `baton tokens revoke TOKEN`.
+
+```console
+$ make uninstall                              # after uv tool install: uv tool uninstall baton-cli
+$ make clean                                  # stops the local stack, removes its state
+$ rm -r ~/.config/baton ~/.local/state/baton  # profiles, and unsent reports of workers
+```
+
+`claude mcp remove baton` and `claude plugin uninstall baton@baton` remove Baton from Claude Code.
+`make remove` removes a deployment ([operations](operations.md)).
+
 ## Where, and as whom
 
 A flag goes before the environment, and that before the file. A token of the file goes to its profile's address

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
+from pathlib import Path
 from typing import NoReturn, TextIO
 
 import click
@@ -64,6 +66,8 @@ On a terminal the answers are screens, elsewhere one JSON document. The API and 
 BATON_URL and BATON_TOKEN, or from a profile in ~/.config/baton/config.toml. Exit codes: 0 done, 1 failed, 2 wrong
 usage, 3 not found, 4 not allowed, 5 no answer in time, 10 to 12 what became of a question, 130 interrupted."""
 COMPLETION_VARIABLE = "_BATON_COMPLETE"
+# The command's name beside another program called `baton` (make install COMMAND=baton-cli).
+OTHER_NAME = "baton-cli"
 
 
 cli = LazyGroup("baton", lazy=NOUNS, params=common(), help=HELP)
@@ -84,11 +88,18 @@ def _version(context: click.Context) -> None:
     context.exit()
 
 
+def own_name() -> str:
+    """Returns the name by which this command was started."""
+    return OTHER_NAME if Path(sys.argv[0]).name == OTHER_NAME else "baton"
+
+
 def run(arguments: list[str] | None = None, app: CommandContext | None = None) -> int:
     """Returns the exit code of one command line."""
     app = app or CommandContext()
     try:
-        ended = cli.main(arguments, prog_name="baton", complete_var=COMPLETION_VARIABLE, standalone_mode=False, obj=app)
+        ended = cli.main(
+            arguments, prog_name=own_name(), complete_var=COMPLETION_VARIABLE, standalone_mode=False, obj=app
+        )
     except click.exceptions.NoArgsIsHelpError as error:
         complain(error.format_message())
         return ExitCode.USAGE
@@ -114,7 +125,7 @@ def run(arguments: list[str] | None = None, app: CommandContext | None = None) -
 
 
 def _misused(error: click.UsageError) -> Misused:
-    path = error.ctx.command_path if error.ctx is not None else "baton"
+    path = error.ctx.command_path if error.ctx is not None else own_name()
     return Misused(error.format_message(), "", f"{path} --help")
 
 
@@ -127,7 +138,8 @@ def _asked(app: CommandContext) -> str:
 def _told(failure: BatonError) -> str:
     parts = [f"error: {failure.what}"]
     parts += [f"  why: {each}" for each in failure.why.split("\n") if failure.why]
-    parts += [f"  next: {each}" for each in next_step_of(failure).split("\n") if each]
+    steps = re.sub(r"\bbaton(?= [a-z-])", own_name(), next_step_of(failure))
+    parts += [f"  next: {each}" for each in steps.split("\n") if each]
     return "\n".join(parts)
 
 

@@ -150,7 +150,8 @@ def named(task: Any) -> str:
 
 def asked(*arguments: str, data: str | None = None) -> Any:
     """What the command answers, as JSON; None if there is no command, or no answer."""
-    program = shutil.which("baton") or shutil.which("baton", path=str(Path("~/.local/bin").expanduser()))
+    name = os.environ.get("BATON_COMMAND") or "baton"
+    program = shutil.which(name) or shutil.which(name, path=str(Path("~/.local/bin").expanduser()))
     if program is None:
         return None
     profile = os.environ.get("BATON_PROFILE") or "local.reviewer"

@@ -84,6 +84,19 @@ def test_a_refusal_says_what_why_and_what_next(
     assert captured.out == ""
 
 
+def test_beside_another_baton_the_command_and_its_hints_have_the_other_name(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["/home/ann/.local/bin/baton-cli"])
+    scripted.will(Answer(409, {"code": "at_capacity", "title": "At capacity", "agent": "scout"}))
+    assert run(["api", "GET", "/x"]) == 1
+    assert "claim of scout's first: baton-cli tasks list --agent scout" in capsys.readouterr().err
+    assert run(["tasks", "show"]) == 2
+    assert "next: baton-cli tasks show --help" in capsys.readouterr().err
+    assert run(["completion", "bash"]) == 0
+    assert "complete -o nosort -F _baton_cli_completion baton-cli" in capsys.readouterr().out
+
+
 def test_a_refusal_says_each_thing_once(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:
     errors = [{"field": "max_dpth", "message": "is not a known field"}, {"field": "x", "message": "is required"}]
     problem = {"code": "invalid_input", "title": "Invalid input", "errors": errors}

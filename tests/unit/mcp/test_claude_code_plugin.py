@@ -45,14 +45,14 @@ class Session:
         log = self.home / "asked"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
-    def hook(self, moment: str, **event: Any) -> tuple[int, str]:
+    def hook(self, moment: str, environ: dict[str, str] | None = None, **event: Any) -> tuple[int, str]:
         done = subprocess.run(
             [sys.executable, PLUGIN / "hooks/hook.py", moment],
             input=json.dumps(event),
             capture_output=True,
             text=True,
             cwd=self.home,
-            env={"PATH": f"{self.home}:{os.environ['PATH']}", "HOME": str(self.home)},
+            env={"PATH": f"{self.home}:{os.environ['PATH']}", "HOME": str(self.home), **(environ or {})},
             check=False,
         )
         return done.returncode, done.stdout + done.stderr
@@ -73,6 +73,12 @@ def test_every_moment_that_claude_code_is_asked_for_is_one_of_the_program() -> N
     known = re.search(r"MOMENTS = .* in \((.*)\)\}", (PLUGIN / "hooks/hook.py").read_text())
     assert known is not None
     assert sorted(named) == sorted(known[1].split(", "))
+
+
+def test_a_hook_asks_the_command_that_batons_command_is_called(session: Session) -> None:
+    (session.home / "baton").rename(session.home / "baton-cli")
+    session.answers(agents_held={"items": [HELD]}, agents_pending={"items": []})
+    assert "task_held" in session.hook("begin", {"BATON_COMMAND": "baton-cli"})[1]
 
 
 def test_a_session_begins_with_what_it_holds_and_what_waits(session: Session) -> None:

@@ -22,5 +22,5 @@ def command(app: CommandContext, shell: str) -> None:
     zsh   baton completion zsh > "${fpath[1]}/_baton"
     fish  baton completion fish > ~/.config/fish/completions/baton.fish
     """
-    root = click.get_current_context().find_root().command
-    app.out.write(SHELLS[shell](root, {}, "baton", "_BATON_COMPLETE").source())
+    root = click.get_current_context().find_root()
+    app.out.write(SHELLS[shell](root.command, {}, str(root.info_name), "_BATON_COMPLETE").source())

@@ -52,7 +52,7 @@ def command() -> str:
     """Returns this program's whole path, as a client has another PATH than the shell that installed it."""
     found = shutil.which(PROGRAM, path=str(Path(sys.executable).parent)) or shutil.which(PROGRAM)
     if found is None:
-        raise Unfit(f"{PROGRAM} is on no PATH: install it, for instance with pip install ./packages/baton-mcp")
+        raise Unfit(f"{PROGRAM} is on no PATH: install it from a checkout with make install")
     return str(Path(found).absolute())
 
 
