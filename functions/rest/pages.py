@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
 
-from baton.domain import errors
+from baton.domain import errors, numbers
 from baton.domain.canonical_json import canonical_json
 from baton.ports.paging import Page
 from rest import routing
@@ -85,7 +85,7 @@ def fitting(
     size = 0
     for each in page.items:
         shown = view(each)
-        size += len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+        size += len(numbers.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
         if views and size > MAX_LISTED_BYTES:
             return {"items": views, "next_cursor": sealed(call, sort_key(page.items[len(views) - 1]))}
         views.append(shown)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from itertools import accumulate
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from baton.domain import times
+from baton.domain import numbers, times
 from baton.domain.questions.approvers import Approvers, Groups
 from baton.domain.questions.name_warnings import NameWarning
 from baton.domain.questions.question import Decision, Question
@@ -196,7 +195,7 @@ def question_view(question: Question, now: datetime, groups: Groups, *, with_rul
 
 def in_a_list(view: QuestionView) -> QuestionView:
     """Leaves out what is long: a hundred of them go into one answer, of which Lambda sends 6 MB at most."""
-    if len(json.dumps(view)) <= MAX_LISTED:
+    if len(numbers.dumps(view)) <= MAX_LISTED:
         return view
     decisions: list[DecisionView] = [{**each, "arguments": None, "answer": None} for each in view["decisions"]]
     short: dict[str, Any] = {
@@ -215,7 +214,7 @@ def in_a_list(view: QuestionView) -> QuestionView:
 def earlier_views(earlier: list[Question]) -> list[BeforeView]:
     """Returns the approvals that fit into an answer; the last one always."""
     views = [view for each in earlier if (view := before_view(each)) is not None]
-    sizes = accumulate(len(json.dumps(each)) for each in views)
+    sizes = accumulate(len(numbers.dumps(each)) for each in views)
     return [
         view for at, (view, size) in enumerate(zip(views, sizes, strict=True)) if at == 0 or size <= MAX_EARLIER_TEXT
     ]
@@ -236,7 +235,7 @@ def before_view(last: Question) -> BeforeView | None:
 
 
 def standing_answer_view(answer: StandingAnswer, *, is_suspended: bool) -> StandingAnswerView:
-    is_cut = len(json.dumps(answer.arguments)) > MAX_LISTED
+    is_cut = len(numbers.dumps(answer.arguments)) > MAX_LISTED
     told = {"for": "tool" if answer.digest is None else "arguments"}
     arguments = None if is_cut else answer.arguments
     return _STANDING(answer, **told, arguments=arguments, is_suspended=is_suspended, is_cut=is_cut)

@@ -381,6 +381,15 @@ def test_late_words_are_refused_and_kept_once(http_agents: HttpAgents) -> None:
     assert http_agents.gateway.get(human("other"), f"{path}/late-results").status == 404
 
 
+def test_a_late_result_is_listed_with_each_digit_of_a_number(http_agents: HttpAgents) -> None:
+    claim = http_agents.begun()
+    path = f"/tasks/{claim['task']['id']}"
+    http_agents.gateway.post(ALICE, f"{path}/cancel", {"reason": "enough"})
+    body = f'{{"claim_id": "{claim["claim_id"]}", "output": [12345678901234567.10, 0.10]}}'
+    assert http_agents.gateway.post(agent("auto-code"), f"{path}/complete", body).code == "stale_claim"
+    assert "[12345678901234567.10,0.10]" in http_agents.gateway.get(ALICE, f"{path}/late-results").text
+
+
 # Releasing
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -89,3 +90,23 @@ def test_standing_answers_are_listed_without_long_arguments() -> None:
     desk.answer(desk.ask(size=10), standing={"for": "arguments"})
     listed = desk.gateway.get(ALICE, "/standing-answers").json["items"]
     assert sorted((each["is_cut"], each["arguments"] is None) for each in listed) == [(False, False), (True, True)]
+
+
+def test_questions_and_standing_answers_are_listed_with_each_digit_of_a_number() -> None:
+    desk = Desk()
+    written = '{"amount":12345678901234567.10}'
+
+    def ask() -> dict[str, Any]:
+        body = json.dumps({**desk.claim, "kind": "action", "text": "May I?", "tool": "refund", "arguments": "ODD"})
+        reply = desk.gateway.post(AUDITOR, f"{desk.path}/ask", body.replace('"ODD"', written))
+        asked: dict[str, Any] = reply.json
+        return asked
+
+    first = ask()
+    assert written in desk.gateway.get(ALICE, "/questions").text
+    assert desk.answer(first, standing={"for": "tool"}).status == 200
+    assert desk.answer(ask(), standing={"for": "arguments"}).status in {200, 409}  # the first one answers it already
+    later = desk.ask(size=10, tool="refund", needed=2)
+    assert desk.gateway.get(ALICE, "/standing-answers").status == 200
+    shown = desk.gateway.get(ALICE, f"{desk.path}/questions/{later['id']}")
+    assert (shown.status, f'"arguments":{written}' in shown.text) == (200, True)
