@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from baton_client import numbers
 from baton_client.errors import Misused
 
 # The fields that name a thing, the most specific first.
@@ -39,6 +39,9 @@ def picked(document: Any, expression: str) -> str:
     """Returns what the expression picks: a text as it is, a list of texts as lines, anything else as JSON."""
     import jmespath
 
+    # Its functions know the types of their arguments by their names.
+    jmespath.functions.TYPES_MAP["Number"] = "number"
+    jmespath.functions.REVERSE_TYPES_MAP["number"] = ("float", "int", "Number")
     found = jmespath.search(expression, document)
     several = found if isinstance(found, list) and all(isinstance(each, str) for each in found) else [found]
-    return "\n".join(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in several)
+    return "\n".join(each if isinstance(each, str) else numbers.dumps(each, ensure_ascii=False) for each in several)

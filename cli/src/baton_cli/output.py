@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from baton_cli import times
 from baton_cli.text import json_text, visible
+from baton_client import numbers
 
 if TYPE_CHECKING:
     from baton_cli.screen import Screen
@@ -56,7 +56,7 @@ class Output:
         if self._query or self._wants == "name":
             self._pick(document)
             return
-        self.write(json_text(json.dumps(document, ensure_ascii=False, indent=indent)) + "\n")
+        self.write(json_text(numbers.dumps(document, ensure_ascii=False, indent=indent)) + "\n")
 
     def _pick(self, document: Any) -> None:
         from baton_cli import answer_query

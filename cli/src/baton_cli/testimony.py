@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import heapq
 import itertools
-import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from baton_cli import question_contents, times, trail_hashes
 from baton_cli.failures import Failure
 from baton_cli.testimony_changes import entries_of_changes
 from baton_cli.testimony_decisions import entries_of_trail
+from baton_client import numbers
 from baton_client.caller import Caller
 
 Entry = dict[str, Any]
@@ -40,12 +40,12 @@ def link(before: str, entry: Entry) -> str:
 
 def canonical(entry: Entry) -> str:
     """Returns the JSON of which the record's digest is made."""
-    return json.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return numbers.dumps(entry, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def written(entry: Entry) -> str:
     """Returns a line of the record: ASCII, so that it is shown as it is."""
-    return json.dumps(entry, sort_keys=True, separators=(",", ":"))
+    return numbers.dumps(entry, sort_keys=True, separators=(",", ":"))
 
 
 def record(client: Caller, since: str, until: str) -> Iterator[Entry]:
@@ -121,5 +121,5 @@ def _sorted(entries: Iterable[Entry]) -> Iterator[Entry]:
                 files[-1].seek(0)
                 run = []
         for line in heapq.merge(*files, sorted(run)):
-            found: Entry = json.loads(line.rpartition(_BETWEEN)[2])
+            found: Entry = numbers.loads(line.rpartition(_BETWEEN)[2])
             yield found

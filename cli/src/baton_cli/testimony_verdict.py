@@ -3,7 +3,6 @@ trails; a task's trail by its hashes, then entry by entry with the trail."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
@@ -12,6 +11,7 @@ from typing import Any
 
 from baton_cli import trail_hashes
 from baton_cli.testimony import START, Entry, link, record
+from baton_client import numbers
 from baton_client.caller import Caller
 from baton_client.errors import Misused
 
@@ -80,7 +80,7 @@ def _entries(path: str) -> Iterator[Entry | None]:
 
 def _object(text: str) -> Entry | None:
     try:
-        found = json.loads(text)
+        found = numbers.loads(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

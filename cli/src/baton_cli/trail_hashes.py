@@ -7,19 +7,13 @@ other fields as canonical JSON, followed by that hash.
 from __future__ import annotations
 
 import hashlib
-import json
-import re
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
 from baton_cli.failures import Failure
+from baton_client import numbers
 from baton_client.caller import Caller
-from baton_client.core import Spelled
 
-# Marks a number that json would spell in another way. Random, so that no content can hold it.
-_MARK = secrets.token_hex(16)
-_MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')
 _START = "0" * 64
 _PAGE = 100
 _HIDDEN = "Baton hides the requirements of approval rules from agents"
@@ -60,13 +54,5 @@ def _hash_of(entry: dict[str, Any], before: str) -> str:
 
 def digest_of(content: Any, before: str = "") -> str:
     """Returns SHA-256 of the canonical JSON, followed by ``before``. Numbers keep the spelling of the API's answer."""
-    text = json.dumps(_marked(content), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256((_MARKED.sub(r"\1", text) + before).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _marked(value: Any) -> Any:
-    if isinstance(value, Spelled):
-        return _MARK + value.written
-    if isinstance(value, dict):
-        return {name: _marked(each) for name, each in value.items()}
-    return [_marked(each) for each in value] if isinstance(value, list) else value
+    text = numbers.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256((text + before).encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_cli import times
+from baton_client import numbers
 from baton_client.errors import Misused
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -29,7 +29,7 @@ def text(said: str) -> str:
 def document(said: str) -> Any:
     """Returns the JSON that was typed, or is in a file. Raises ``Misused``."""
     try:
-        return json.loads(text(said))
+        return numbers.loads(text(said))
     except ValueError as exc:
         raise Misused(
             "the body isn't JSON", str(exc), "put it in single quotes, or in a file: --data @body.json"

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,9 @@ LET_GO, STOPPED = 0, 2
 MOST_NAMED = 5
 TITLE_CHARACTERS, SAID_CHARACTERS = 100, 4_000
 SECONDS = 8
+# Marks a number of an answer, as json would write it with other digits. Random, so that no text can hold it.
+MARK = secrets.token_hex(16)
+MARKED = re.compile(f'"{MARK}([-+.0-9eE]+)"')
 
 
 class Stop(Exception):
@@ -80,7 +85,7 @@ def compact(event: Any) -> None:
             continue
         last = page["items"][0]["state"] if page["items"] else {}
         session = {"said_last": said_last(event), "changed": changed(), "commit": git("rev-parse", "HEAD")}
-        state = json.dumps({**last, "claude_code": session})
+        state = MARKED.sub(r"\1", json.dumps({**last, "claude_code": session}))
         asked(
             "tasks", "checkpoint", task, "--claim", claim, "--step", "before a compaction", "--state", "-", data=state
         )
@@ -149,7 +154,8 @@ def named(task: Any) -> str:
 
 
 def asked(*arguments: str, data: str | None = None) -> Any:
-    """What the command answers, as JSON; None if there is no command, or no answer."""
+    """Returns the answer of the command as JSON, with a marked text for each number that isn't whole; None if there is
+    no command, or no answer."""
     name = os.environ.get("BATON_COMMAND") or "baton"
     program = shutil.which(name) or shutil.which(name, path=str(Path("~/.local/bin").expanduser()))
     if program is None:
@@ -158,7 +164,7 @@ def asked(*arguments: str, data: str | None = None) -> Any:
     command = [program, "--json", "--profile", profile, *arguments]
     try:
         done = subprocess.run(command, input=data, capture_output=True, text=True, timeout=SECONDS, check=False)
-        return json.loads(done.stdout) if done.returncode == 0 else None
+        return json.loads(done.stdout, parse_float=MARK.__add__) if done.returncode == 0 else None
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
 

@@ -16,7 +16,7 @@ import pytest
 
 from baton.domain.times import rfc3339
 from baton_cli.worker.report_spool import ReportSpool, SpooledReport
-from support.worlds.http_agents import ALICE
+from support.worlds.http_agents import ALICE, message
 from support.worlds.worker_processes import PATIENCE_SECONDS, SLUG, WorkerProcesses
 from support.worlds.world import agent
 
@@ -42,6 +42,19 @@ def test_program_gets_its_task_and_completes_it(home: WorkerProcesses) -> None:
     assert environment["BATON_TASK_ID"] == task_id
     assert environment["BATON_EFFECT_KEY"] == given["effect_key"] == f"baton-{task_id}"
     assert "BATON_TOKEN" not in environment
+
+
+def test_a_program_that_copies_its_input_changes_no_number(home: WorkerProcesses) -> None:
+    written = '{"amounts":[12345678901234567.10,1E2,0.10,-0.0]}'
+    first = home.hand_off()
+    assert home.run("--once", program=("echo", written))[0] == 0
+    gateway = home.agents.gateway
+    assert f'"output":{written}' in gateway.get(ALICE, f"/tasks/{first}").text
+    sent = json.dumps(message("architect", SLUG, context={"state": "ODD"})).replace('"ODD"', written)
+    second = gateway.post(agent("architect"), "/handoffs", sent).json["task"]["id"]
+    copied = home.script("sed 's/.*\"state\": \\({[^}]*}\\).*/\\1/'")
+    assert home.run("--once", program=(copied,))[0] == 0
+    assert f'"output":{written}' in gateway.get(ALICE, f"/tasks/{second}").text
 
 
 def test_verb_that_a_program_names_is_done_with_its_body(home: WorkerProcesses) -> None:

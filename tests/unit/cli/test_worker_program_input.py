@@ -10,6 +10,7 @@ import pytest
 
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.program_input import WorkerClaim, environment, standard_input
+from baton_client.numbers import loads
 from baton_client.profiles import Profile
 
 WORK = AgentWork(agent="qa", command=("true",), profile=Profile("", "http://a", "baton_tok_secret"), worker="w")
@@ -35,3 +36,10 @@ def test_a_program_gets_no_secret_that_it_isnt_lent() -> None:
     assert not {"BATON_TOKEN", "BATON_RUN_KEY", "BATON_CLAIM_ID"} & kept.keys()
     lent = environment(replace(WORK, lends_token=True), claim(), "key", GIVEN)
     assert (lent["BATON_TOKEN"], lent["BATON_RUN_KEY"]) == ("baton_tok_secret", "00" * 32)
+
+
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_program_reads_each_digit_of_a_number(*, is_text: bool) -> None:
+    written = '{"amount": 12345678901234567.10, "rate": 1E2}'
+    asked = WorkerClaim({**claim().json, "body": loads(written)})
+    assert written in standard_input(asked, "key", is_text=is_text).decode()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from baton_cli.worker.program import ProgramExit
 from baton_cli.worker.report import ClaimReport, ProgramOutput, after_refusal, report_of, shortened
+from baton_client.core import Request
 from baton_client.mended import CHARACTERS, LEVELS, NUMBERS
 from support.faults.soak import scaled
 
@@ -34,6 +35,19 @@ def report(reading: ProgramOutput = READING, **ended: Any) -> ClaimReport:
 )
 def test_printed_json_is_the_output_unless_it_names_a_verb(output: bytes, verb: str, body: dict[str, Any]) -> None:
     assert report(output=output) == ClaimReport(verb, body)
+
+
+WRITTEN = "[12345678901234567.10, 1E2, 0.10, -0.0, -0, 99999999999999999999999999999999999999]"
+
+
+@pytest.mark.parametrize("is_text", [False, True])
+def test_numbers_of_a_program_are_sent_as_it_printed_them(*, is_text: bool) -> None:
+    printed = f'{{"baton": "complete", "output": {WRITTEN}}}'.encode()
+    said = report(ProgramOutput(name="run.sh", is_text=is_text), output=printed)
+    assert Request[Any]("POST", "/x", said.body).content == f'{{"output": {WRITTEN}}}'.encode()
+    kept = after_refusal(said, {"code": "criteria_unreported"})
+    assert kept is not None
+    assert WRITTEN.encode() in (Request[Any]("POST", "/x", kept.body).content or b"")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +224,7 @@ def test_a_character_that_ends_a_line_elsewhere_cuts_no_report(character: str) -
         (rb'{"\u0000": 1}', {"\ufffd": 1}, CHARACTERS),
         (b'{"a": "\xff"}', {"a": "\ufffd"}, CHARACTERS),
         (b'{"a": NaN}', {"a": "NaN"}, NUMBERS),
-        (b"[1e400, -1e-400]", ["1e400", -0.0], NUMBERS),
+        (b"[1e400, -1e-400]", ["1e400", "-1e-400"], NUMBERS),
         (b'{"a": 123456789012345678901234567890123456789}', {"a": "123456789012345678901234567890123456789"}, NUMBERS),
     ],
 )

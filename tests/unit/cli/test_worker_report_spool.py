@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from baton_cli.worker.report_spool import LAST_SECONDS, ReportSpool, SpooledReport, spool_folder
+from baton_client.numbers import Number
 
 ENTRY = SpooledReport("http://a", "qa", "/tasks/t/complete", {"claim_id": "clm_1", "output": 1}, "k")
 
@@ -31,6 +32,13 @@ def test_entry_takes_the_place_of_its_claims_last_one_and_is_its_owners_alone(tm
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert "clm_1" not in path.name
     assert ReportSpool(tmp_path / "w").left_by_others("http://a", "qa")[0].key == "l"
+
+
+def test_numbers_of_a_kept_report_keep_their_digits(tmp_path: Path) -> None:
+    body = {"claim_id": "clm_1", "output": Number("12345678901234567.10")}
+    assert ReportSpool(tmp_path).add(SpooledReport("http://a", "qa", "/tasks/t/complete", body, "k"))
+    (left,) = ReportSpool(tmp_path).left_by_others("http://a", "qa")
+    assert str(left.body["output"]) == "12345678901234567.10"
 
 
 def test_what_is_kept_for_people_is_never_sent_and_goes_in_time(tmp_path: Path) -> None:

@@ -168,6 +168,15 @@ def test_a_compaction_saves_the_last_words_whatever_characters_they_have(
     assert state["claude_code"]["said_last"] == saved
 
 
+def test_a_compaction_changes_no_number_of_the_last_checkpoint(session: Session) -> None:
+    session.kept.write({"clm_1": "task_1"}, {})
+    session.answers(tasks_checkpoints={"items": [{"state": {"paid": "ODD"}}]})
+    answers = session.home / "answers.json"
+    answers.write_text(answers.read_text().replace(r"\"ODD\"", "[12345678901234567.10, 1E2, 3]"))
+    assert session.hook("compact") == (0, "")
+    assert ['"paid": [12345678901234567.10, 1E2, 3]' in sent for _, sent in session.asked() if sent] == [True]
+
+
 def test_a_compaction_hides_no_checkpoint_that_it_could_not_read(session: Session) -> None:
     session.kept.write({"clm_1": "task_1"}, {})
     assert session.hook("compact") == (0, "")

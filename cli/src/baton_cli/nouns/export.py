@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from baton_cli.command_context import CommandContext
 from baton_cli.failures import Failure
 from baton_cli.nouns.handoff import workflow_of
 from baton_cli.text import json_text
+from baton_client import numbers
 from baton_client.errors import Misused
 
 
@@ -100,6 +100,6 @@ def _id(said: Any) -> str:
 def _write(path: Path, document: Any) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json_text(json.dumps(document, ensure_ascii=False, indent=2)) + "\n", encoding="utf-8")
+        path.write_text(json_text(numbers.dumps(document, ensure_ascii=False, indent=2)) + "\n", encoding="utf-8")
     except OSError as exc:
         raise Failure(f"{path} can't be written", exc.strerror or str(exc)) from exc

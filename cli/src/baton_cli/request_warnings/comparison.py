@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from baton_cli.request_warnings.amounts import amount_of, amounts_in, is_amount, is_beyond, unit_of, words_of
 from baton_cli.request_warnings.findings import Finding
 from baton_cli.request_warnings.places import Leaf, Scalar, written
+from baton_client.numbers import is_same
 
 MOST_VALUES = 5_000
 # Below this similarity an earlier request isn't compared; peers are nearly as similar as the most similar one.
@@ -124,7 +125,7 @@ def _parts(field: str) -> Iterator[str]:
 
 def _changed(leaf: Leaf, had: Sequence[Scalar]) -> Iterator[tuple[Finding, bool]]:
     value, last = leaf.value, had[0]
-    if value == last and isinstance(value, bool) == isinstance(last, bool):
+    if is_same(value, last) and isinstance(value, bool) == isinstance(last, bool):
         return
     is_text = isinstance(value, str) and bool(_SPACE.search(value))
     if is_text and all(isinstance(each, str) for each in had) and not all(map(is_amount, had)):
@@ -137,7 +138,7 @@ def _changed(leaf: Leaf, had: Sequence[Scalar]) -> Iterator[tuple[Finding, bool]
 
 def _oddity(value: Scalar, had: Sequence[Scalar], fixed: int) -> str:
     """Returns the kind of warning for a value that no earlier request has; empty for a usual one."""
-    if value in had:
+    if any(is_same(value, each) for each in had):
         return ""
     amount, amounts = amount_of(value), [each for each in map(amount_of, had) if each is not None]
     if amount is not None and len(amounts) == len(had):
@@ -231,7 +232,7 @@ def _beside(at: str, row: Row, before: Sequence[Row]) -> Iterator[Finding]:
     """Yields a value that no earlier element had beside another value of this one: an amount beyond a recipient's."""
     found = dict[str, Finding]()
     for name, known in row.items():
-        same = [] if amount_of(known) is not None else [each for each in before if each.get(name) == known]
+        same = [] if amount_of(known) is not None else [each for each in before if is_same(each.get(name), known)]
         for other, value in row.items():
             had = [each[other] for each in same if other in each]
             if (

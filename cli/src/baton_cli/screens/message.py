@@ -3,7 +3,6 @@ wrapped under its own beginning, so that no text looks like a heading or a line 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from baton_cli import times
 from baton_cli.screen import Screen, Styled
 from baton_cli.text import one_line
+from baton_client import numbers
 
 Json = dict[str, Any]
 MOST_CHARACTERS, MOST_LINES = 400, 12
@@ -123,7 +123,7 @@ def _named(name: str) -> str:
 
 
 def written(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return numbers.dumps(value, ensure_ascii=False)
 
 
 def _terms(screen: Screen, handoff: Json) -> Iterator[tuple[str, str]]:

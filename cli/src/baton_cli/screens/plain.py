@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import string
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from baton_cli import times
 from baton_cli.screen import Screen
 from baton_cli.state_words import said
 from baton_cli.text import one_line
+from baton_client import numbers
 
 
 def table(screen: Screen, columns: str, items: list[dict[str, Any]]) -> None:
@@ -53,7 +53,7 @@ def cell(screen: Screen, name: str, value: Any) -> str:
         return times.length(value)
     if isinstance(value, list) and all(isinstance(each, str | int) for each in value):
         return ", ".join(map(str, value))
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+    return numbers.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
 
 
 def _flat(prefix: str, answer: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -3,7 +3,6 @@ wide goes on without one: no text looks like a line of Baton's, nor like another
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from baton_cli import times
@@ -14,6 +13,7 @@ from baton_cli.screens import warnings
 from baton_cli.screens.message import Cut, said_before, section
 from baton_cli.similar_tasks import changes
 from baton_cli.text import json_text, one_line, visible
+from baton_client import numbers
 
 Question = dict[str, Any]
 STYLES = {"answered": "green", "approved": "green", "refused": "red", "revoked": "red"}
@@ -142,7 +142,7 @@ def _named(question: Question) -> str:
 
 def pretty(value: Any) -> str:
     """Returns a document as JSON, with hidden characters as its own escapes: its meaning stays."""
-    return json_text(json.dumps(value, ensure_ascii=False, indent=2))
+    return json_text(numbers.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _tally(question: Question) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from baton_cli.screen import Screen
+from baton_client import numbers
 
 
 def message(screen: Screen, said: dict[str, Any]) -> None:
@@ -18,5 +18,5 @@ def message(screen: Screen, said: dict[str, Any]) -> None:
     elif kind == "error":
         screen.marked("✗", f"{agent}: {text}", "red")
     elif kind in {"tool_call", "tool_result", "subtask_created"}:
-        about = text or json.dumps(said["data"], ensure_ascii=False)
+        about = text or numbers.dumps(said["data"], ensure_ascii=False)
         screen.line(f"{kind.replace('_', ' ')}: {about}"[:200], "dim", indent=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from baton_cli.screen import Screen
 from baton_cli.screens import message, needed
 from baton_cli.screens.states import shown
 from baton_cli.text import one_line
+from baton_client import numbers
 
 
 def show(screen: Screen, task: dict[str, Any], handoff: dict[str, Any] | None = None) -> None:
@@ -132,4 +132,4 @@ def split(screen: Screen, answer: dict[str, Any]) -> None:
 
 def written(value: Any) -> str:
     """A text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return value if isinstance(value, str) else numbers.dumps(value, ensure_ascii=False, indent=2)

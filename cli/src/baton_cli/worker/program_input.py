@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from baton_cli.text import json_text
 from baton_cli.worker.agent_work import AgentWork
 from baton_cli.worker.api_client import AnswerKind, ApiAnswer
 from baton_cli.worker.watchdog import CHECKPOINTS
+from baton_client import numbers
 
 _SECRETS = {"BATON_TOKEN", "BATON_RUN_KEY"}
 # So many retries in a row are followed to their first task.
@@ -71,7 +71,7 @@ def standard_input(claim: WorkerClaim, key: str, *, is_text: bool = False) -> by
     reads it, so what the task asks for stands first, and how to end; no character of it is hidden."""
     told = {name: value for name, value in claim.json.items() if name != "claim_id"}
     leading = {"asked": asked(claim), "end_with": END_WITH} if is_text else {}
-    written = json.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text)
+    written = numbers.dumps({**leading, **told, "effect_key": key}, ensure_ascii=not is_text)
     return (json_text(written) if is_text else written).encode()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any
 
 from baton_cli.text import visible
 from baton_cli.worker.program import MAX_OUTPUT, ProgramExit
+from baton_client import numbers
 from baton_client.mended import read, text_of
 
 TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h
@@ -118,7 +118,7 @@ def _keeping_less(report: ClaimReport, code: str) -> ClaimReport:
     """Returns the failure after Baton has refused it with the whole answer, mostly as too large. It has the answer's
     text, or its beginning, and after one more refusal nothing, so that the refusals come to an end."""
     bare = {name: value for name, value in report.body["failure"].items() if name != "partial_progress"}
-    text = report.kept if isinstance(report.kept, str) else json.dumps(report.kept, ensure_ascii=False)
+    text = report.kept if isinstance(report.kept, str) else numbers.dumps(report.kept, ensure_ascii=False)
     if isinstance(report.kept, str) or code == GUARDRAIL:
         return ClaimReport("fail", {**report.body, "failure": bare}, is_plain=True)
     return _keeping({**report.body, "failure": bare}, text[:MAX_KEPT])

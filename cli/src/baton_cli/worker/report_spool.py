@@ -3,7 +3,6 @@ reports."""
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -12,6 +11,8 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from baton_client import numbers
 
 # Baton remembers an answer for so long (docs/limits.md). A later repeat would be a new request.
 LAST_SECONDS = 7 * 86_400
@@ -50,7 +51,7 @@ class ReportSpool:
             if not self._is_ours():
                 return False
             with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump(asdict(entry), file)
+                file.write(numbers.dumps(asdict(entry)))
                 file.flush()
                 os.fsync(file.fileno())
             made.replace(path)
@@ -106,6 +107,6 @@ def _removed(path: Path) -> bool:
 
 def _read(path: Path) -> SpooledReport | None:
     try:
-        return SpooledReport(**json.loads(path.read_text(encoding="utf-8"))) if path.suffix == SUFFIX else None
+        return SpooledReport(**numbers.loads(path.read_text(encoding="utf-8"))) if path.suffix == SUFFIX else None
     except (OSError, ValueError, TypeError):
         return None

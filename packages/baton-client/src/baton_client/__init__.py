@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from baton_client.errors import NoAnswer as NoAnswer
     from baton_client.errors import Refused as Refused
     from baton_client.errors import Unreadable as Unreadable
+    from baton_client.numbers import Number as Number
     from baton_client.runs import AsyncRun as AsyncRun
     from baton_client.runs import Run as Run
     from baton_client.synchronous import Baton as Baton
@@ -25,6 +26,7 @@ _PLACES = {
     "asynchronous": ("AsyncBaton", "AsyncWork"),
     "calls": ("Call", "Outcome", "Receipt"),
     "errors": ("BatonError", "ClaimLost", "Misused", "NoAnswer", "Refused", "Unreadable"),
+    "numbers": ("Number",),
     "runs": ("AsyncRun", "Run"),
     "synchronous": ("Baton", "Work"),
 }

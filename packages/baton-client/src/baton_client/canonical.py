@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from baton_client.core import Spelled
+from baton_client.numbers import Number
 
 
 def plain(value: Any) -> Any:
     """Returns JSON with Python's own numbers, for a tool."""
-    if isinstance(value, Spelled):
+    if isinstance(value, Number):
         return float(value)
     if isinstance(value, Mapping):
         return {name: plain(each) for name, each in cast("Mapping[str, Any]", value).items()}
@@ -29,7 +29,7 @@ def action_digest(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, Spelled):
+    if isinstance(value, Number):
         return value.written
     if isinstance(value, Mapping):
         found = cast("Mapping[str, Any]", value)

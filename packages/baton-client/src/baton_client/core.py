@@ -5,13 +5,13 @@ A flow is a generator. It yields what is to be done next (a ``Send``, a ``Pause`
 
 from __future__ import annotations
 
-import json
 import random
 import uuid
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from baton_client import numbers
 from baton_client.errors import AGAIN, Misused, NoAnswer, Unreadable, refusal
 from baton_client.genuine import why_foreign
 
@@ -58,9 +58,9 @@ class Request(Generic[T]):
         if self.body is None or isinstance(self.body, bytes):
             return self.body
         try:
-            return json.dumps(self.body, ensure_ascii=False).encode()  # the limits are of bytes
+            return numbers.dumps(self.body, ensure_ascii=False).encode()  # the limits are of bytes
         except UnicodeEncodeError:  # half of a character: Baton's refusal names the field
-            return json.dumps(self.body, ensure_ascii=True).encode()
+            return numbers.dumps(self.body, ensure_ascii=True).encode()
 
     def headers_for(self, token: str, agent: str) -> dict[str, str]:
         """``agent``: the program, as its ``User-Agent`` says it."""
@@ -247,31 +247,12 @@ def body_of(answer: Answer) -> Any:
     raise Unreadable("the answer isn't one that this client understands", f"status {answer.status}")
 
 
-class Spelled(float):
-    """A number that ``json`` would write in another spelling. Digests cover the spelling."""
-
-    written: str
-
-
-def _number(written: str) -> float:
-    number = float(written)
-    if repr(number) == written:
-        return number
-    spelled = Spelled(number)
-    spelled.written = written
-    return spelled
-
-
-def _integer(written: str) -> float:
-    return _number(written) if written == "-0" else int(written)
-
-
 def decoded(content: bytes) -> Any:
-    """Returns the value of JSON, with a ``Spelled`` for a number of another spelling; a text if it isn't JSON."""
+    """Returns the value of JSON (``numbers.py``); a text if it isn't JSON."""
     if not content:
         return None
     try:
-        return json.loads(content, parse_float=_number, parse_int=_integer if b"-0" in content else None)
+        return numbers.loads(content)
     except (ValueError, RecursionError):
         return content.decode("utf-8", "replace")
 

@@ -4,10 +4,11 @@ is lost. The API's limits: docs/limits.md."""
 from __future__ import annotations
 
 import json
-import math
 import re
 from decimal import Decimal
 from typing import Any
+
+from baton_client import numbers
 
 MOST_DIGITS, LEAST_EXPONENT, MOST_EXPONENT = 38, -130, 125
 # Of the API's 16 levels, a failure has four above its partial progress.
@@ -24,7 +25,7 @@ def read(content: bytes | str) -> tuple[Any, list[str]]:
     text, notes = content if isinstance(content, str) else content.decode(json.detect_encoding(content), "replace"), []
     if isinstance(content, bytes) and "\ufffd" in text and "\ufffd".encode() not in content:
         notes = [CHARACTERS]
-    value, others = mended(json.loads(text, parse_float=_fraction, parse_int=_integer, parse_constant=_Unfit))
+    value, others = mended(numbers.loads(text, parse_constant=_Unfit))
     return value, list(dict.fromkeys([*notes, *others]))
 
 
@@ -45,17 +46,14 @@ class _Unfit(str):
     __slots__ = ()
 
 
-def _integer(written: str) -> int | _Unfit:
-    return int(written) if len(written.lstrip("-")) <= MOST_DIGITS else _Unfit(written)
-
-
-def _fraction(written: str) -> float | _Unfit:
-    number = float(written)
-    return number if math.isfinite(number) and _is_in_range(number) else _Unfit(written)
-
-
 def _is_in_range(number: float) -> bool:
-    return not number or LEAST_EXPONENT <= Decimal(number).adjusted() <= MOST_EXPONENT
+    """True for a number that the API takes."""
+    try:
+        exact = Decimal(str(number))
+    except ArithmeticError:  # an exponent of twenty digits
+        return False
+    is_short = len(exact.as_tuple().digits) <= MOST_DIGITS
+    return exact.is_finite() and is_short and (not exact or LEAST_EXPONENT <= exact.adjusted() <= MOST_EXPONENT)
 
 
 def _mended(value: Any, level: int, notes: dict[str, None]) -> Any:
@@ -70,12 +68,12 @@ def _mended(value: Any, level: int, notes: dict[str, None]) -> Any:
         case int() if abs(value) >= 10**MOST_DIGITS:
             notes[NUMBERS] = None
             return str(value) if abs(value) < 10**4_000 else f"{value:x}"  # Python writes no longer one in digits
-        case float() if not (math.isfinite(value) and _is_in_range(value)):
+        case float() if not _is_in_range(value):
             notes[NUMBERS] = None
             return str(value)
         case dict() | list() | tuple() if level > MOST_LEVELS:
             notes[LEVELS] = None
-            return _text(json.dumps(value, ensure_ascii=False, default=str), notes)
+            return _text(numbers.dumps(value, ensure_ascii=False, default=str), notes)
         case dict():
             return {_text(str(name), notes): _mended(each, level + 1, notes) for name, each in value.items()}
         case list() | tuple():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import lzma
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from baton_client import numbers
 from baton_client.errors import Invalid
 from baton_client.run_keys import Keys, is_signed
 
@@ -26,7 +26,7 @@ WRONG_KEY = (
 def packed(state: Any) -> str:
     """Returns JSON as a text that takes less of the 256 KB that a request may have. Raises ``Invalid`` for a state of
     more than 8 MiB."""
-    written = json.dumps(state, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    written = numbers.dumps(state, ensure_ascii=False).encode("utf-8", "surrogatepass")
     if len(written) > MOST_BYTES:
         error = {"field": "state", "message": f"must be at most {MOST_BYTES} bytes, and has {len(written)}"}
         raise Invalid(413, {"code": "too_large", "title": "The run's state is too large", "errors": [error]})
@@ -44,7 +44,7 @@ def unpacked(text: str) -> Any:
         raise ValueError("the state isn't packed as this client does it") from exc
     if len(written) > MOST_BYTES or not unpacker.eof or unpacker.unused_data:
         raise ValueError(f"the state has more than {MOST_BYTES} bytes")
-    return json.loads(written.decode("utf-8", "surrogatepass"))
+    return numbers.loads(written.decode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True)

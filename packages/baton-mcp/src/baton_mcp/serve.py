@@ -19,9 +19,11 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
 from baton_client.bells import Bells
+from baton_client.numbers import marked, restored
 from baton_client.profiles import Profile
 from baton_mcp import claims_file
 from baton_mcp.bell import Bell
+from baton_mcp.exact_lines import ExactLines
 from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered, connection
 from baton_mcp.news import News
 from baton_mcp.news_poller import NewsPoller
@@ -88,7 +90,7 @@ async def serve(profile: ServerProfile, options: Options) -> None:
     """Answers until the client closes its end."""
     async with (
         connection(profile) as api,
-        stdio_server() as (read, write),
+        stdio_server(ExactLines(sys.stdin), ExactLines(sys.stdout)) as (read, write),
         anyio.create_task_group() as tasks,
     ):
         door, listing = McpConnection(api, options.tools, f"{socket.gethostname()}-{os.getpid()}"[:100]), ToolListing()
@@ -164,10 +166,10 @@ def proxy(door: McpConnection, listing: ToolListing, claims: SessionClaims, *, h
         _context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            found = await claims.call(params.name, params.arguments or {})
+            found = await claims.call(params.name, restored(params.arguments or {}))
         except Unanswered as exc:  # a result, so that the model learns of it
             return types.CallToolResult(content=[types.TextContent(text=exc.text)], is_error=True)
-        return types.CallToolResult.model_validate(found, by_name=False)
+        return types.CallToolResult.model_validate(marked(found), by_name=False)
 
     return Server(
         "baton",
