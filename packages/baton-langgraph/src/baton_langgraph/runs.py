@@ -1,6 +1,5 @@
 """A graph that does claimed tasks: its run, its state in the task's checkpoints, and its report."""
 
-import json
 import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from langgraph.types import Command, Interrupt
 from pydantic import BaseModel, Field
 from pydantic_core import to_jsonable_python
 
-from baton_client import Baton, Call, Misused, Outcome, Run, Work
+from baton_client import Baton, Call, Misused, Outcome, Run, Work, numbers
 from baton_client.briefing import criterion_meant, prompt_of
 from baton_client.errors import CriteriaUnreported, Invalid
 from baton_langgraph.pauses import CALL, OUTCOME
@@ -170,7 +169,7 @@ def _call(pause: Interrupt) -> Call:
     a question to people."""
     if ours := fields_of(pause.value).get(CALL):
         return replace(Call(**ours), call_id=pause.id)
-    text = pause.value if isinstance(pause.value, str) else json.dumps(pause.value, default=_written)
+    text = pause.value if isinstance(pause.value, str) else numbers.dumps(pause.value, default=_written)
     return Call.ask(pause.id, text)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, cast
 
 from strands import ToolContext, tool  # pyright: ignore[reportUnknownVariableType]
 from strands.types.tools import AgentTool
 
-from baton_client import Baton, BatonError, Call, Outcome, Receipt, Run
+from baton_client import Baton, BatonError, Call, Outcome, Receipt, Run, numbers
 from baton_client.briefing import told
 from baton_client.texts import as_data, visible_in
 from baton_client.verbs import Task
@@ -146,5 +145,5 @@ def _seen(task: Task) -> dict[str, Any]:
 
 
 def _result(said: Any, *, is_good: bool = True) -> dict[str, Any]:
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    text = said if isinstance(said, str) else numbers.dumps(said, ensure_ascii=False)
     return {"status": "success" if is_good else "error", "content": [{"text": text or "done"}]}
