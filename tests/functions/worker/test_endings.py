@@ -23,6 +23,8 @@ from support.worlds.world import agent
 pytestmark = pytest.mark.slow
 CRITERION = "Every change is listed"
 
+OVER = "work.sh printed more than 262144 bytes on its standard output. The first 40,000 characters of it are kept."
+
 
 def said(home: WorkerProcesses, task_id: str) -> tuple[str, str, str]:
     task = home.task(task_id)
@@ -135,7 +137,7 @@ def test_completion_that_baton_refuses_is_a_failure_that_says_why(home: WorkerPr
         (
             "head -c 50000000 /dev/zero | tr '\\0' x",
             "validation",
-            "work.sh printed more than 262144 bytes on its standard output.",
+            OVER,
         ),
         ('printf "\\033[31mred" >&2; exit 1', "error", "work.sh ended with exit code 1.\n\\x1b[31mred"),
         (

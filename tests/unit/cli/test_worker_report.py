@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from baton_cli.worker.program import ProgramExit
 from baton_cli.worker.report import ClaimReport, ProgramOutput, after_refusal, report_of, shortened
 from baton_client.core import Request
-from baton_client.mended import CHARACTERS, LEVELS, NUMBERS
+from baton_client.mended import CHARACTERS, LEVELS, NAMES, NUMBERS
 from support.faults.soak import scaled
 
 READING = ProgramOutput(name="run.sh", time_limit_seconds=60)
@@ -219,10 +219,12 @@ def test_a_character_that_ends_a_line_elsewhere_cuts_no_report(character: str) -
 @pytest.mark.parametrize(
     ("printed", "output", "note"),
     [
-        (rb'{"a": "\ud83d"}', {"a": "\ufffd"}, CHARACTERS),
-        (rb'{"a": "x\u0000"}', {"a": "x\ufffd"}, CHARACTERS),
-        (rb'{"\u0000": 1}', {"\ufffd": 1}, CHARACTERS),
-        (b'{"a": "\xff"}', {"a": "\ufffd"}, CHARACTERS),
+        (rb'{"a": "\ud83d"}', {"a": r"\ud83d"}, CHARACTERS),
+        (rb'{"a": "x\u0000"}', {"a": r"x\x00"}, CHARACTERS),
+        (rb'{"\u0000": 1}', {r"\x00": 1}, CHARACTERS),
+        (b'{"a": "\xff"}', {"a": r"\xff"}, CHARACTERS),
+        (b'{"a": "x\x00"}', {"a": r"x\x00"}, CHARACTERS),
+        (b'{"a": 1, "a": [2]}', '{"a": 1, "a": [2]}', NAMES),
         (b'{"a": NaN}', {"a": "NaN"}, NUMBERS),
         (b"[1e400, -1e-400]", ["1e400", "-1e-400"], NUMBERS),
         (b'{"a": 123456789012345678901234567890123456789}', {"a": "123456789012345678901234567890123456789"}, NUMBERS),
@@ -246,7 +248,7 @@ def test_what_is_nested_too_deeply_is_kept_as_text() -> None:
 def test_an_output_that_is_no_json_is_kept_whole_in_the_failure(printed: bytes) -> None:
     said = report(output=printed)
     kept = said.body["failure"]["partial_progress"]["output"]["text"]
-    assert (said.verb, kept) == ("fail", printed.decode("utf-8", "replace").replace("\x00", "\ufffd"))
+    assert (said.verb, kept) == ("fail", printed.decode("utf-8", "backslashreplace").replace("\0", r"\x00"))
 
 
 @settings(max_examples=scaled(2_000), deadline=None)

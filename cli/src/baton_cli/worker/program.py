@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baton_cli.worker import orphan_reaper, watchdog
-from baton_cli.worker.streams import CappedBuffer, LineSplitter, PipeReader, PipeWriter, TailBuffer
+from baton_cli.worker.streams import HeadBuffer, LineSplitter, PipeReader, PipeWriter, TailBuffer
 
 MAX_OUTPUT = MAX_LINE = 256 * 1024  # the most that one request can hold
 MAX_ERRORS = 8 * 1024
@@ -46,12 +46,13 @@ class Launch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramExit:
     """``code``: negative for a signal. ``why``: ``itself``, ``due`` (its time was over) or ``asked`` (it was stopped).
-    ``output``: its standard output, None if that exceeded ``MAX_OUTPUT``. ``errors``: the end of its standard error.
-    ``start_error``: why it couldn't be started, or empty."""
+    ``output``: its standard output; its beginning, ``is_cut``, if that exceeded ``MAX_OUTPUT``. ``errors``: the end of
+    its standard error. ``start_error``: why it couldn't be started, or empty."""
 
     code: int
     why: str = "itself"
-    output: bytes | None = b""
+    output: bytes = b""
+    is_cut: bool = False
     errors: str = ""
     start_error: str = ""
 
@@ -65,7 +66,7 @@ class Program:
         self._control, self._watchdog_end = socket.socketpair()
         self._control.setblocking(False)
         self._output, self._errors = (
-            CappedBuffer(MAX_OUTPUT),
+            HeadBuffer(MAX_OUTPUT),
             TailBuffer(MAX_ERRORS, on_error and LineSplitter(MAX_ERRORS, on_error)),
         )
         self._checkpoints = LineSplitter(MAX_LINE, on_checkpoint)
@@ -167,7 +168,8 @@ class Program:
         return ProgramExit(
             code=int(code),
             why=why,
-            output=None if self._output.is_over else bytes(self._output.data),
+            output=bytes(self._output.data),
+            is_cut=self._output.is_over,
             errors=self._errors.data.decode("utf-8", "replace"),
             start_error=told.get("unfit", ""),
         )

@@ -10,7 +10,7 @@ from typing import Any
 from baton_cli.text import visible
 from baton_cli.worker.program import MAX_OUTPUT, ProgramExit
 from baton_client import numbers
-from baton_client.mended import read, text_of
+from baton_client.mended import decoded, read, text_of
 
 TEMPORARY = 75  # EX_TEMPFAIL of sysexits.h
 VERB = "baton"
@@ -21,6 +21,9 @@ MAX_HEAD = 200
 GUARDRAIL = "guardrail"
 # The characters that are kept of an answer that was refused twice. They fit into any request, however they are escaped.
 MAX_KEPT = 40_000
+_CUT = f" The first {MAX_KEPT:,} characters of it are kept."
+# The fields of a release. None of them is a result.
+_OF_RELEASE = {"reason", "not_before"}
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 # What may stand below a report: blanks, the end of a code fence, a rule.
 _DECORATION = re.compile(r"(?:\x1b\[[0-9;?]*[ -/]*[@-~]|[\s`*_=\ufeff-])*")
@@ -37,8 +40,8 @@ class ClaimReport:
     kept: Any = None
 
 
-SWITCHED_OFF = ClaimReport("release", {"reason": "The agent was switched off."})
-CUT_OFF = ClaimReport("release", {"reason": "The worker was cut off from Baton."})
+SWITCHED_OFF = ClaimReport("release", {"reason": "The agent was switched off."}, is_plain=True)
+CUT_OFF = ClaimReport("release", {"reason": "The worker was cut off from Baton."}, is_plain=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +57,12 @@ class ProgramOutput:
 def report_of(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
     """Returns the report of a program that ended under a claim that is still held."""
     if ended.start_error:
-        return ClaimReport(
-            "release", {"reason": f"{reading.name} can't be started: {ended.start_error}"[:MAX_DESCRIPTION]}
-        )
+        said = f"{reading.name} can't be started: {ended.start_error}"
+        return ClaimReport("release", {"reason": said[:MAX_DESCRIPTION]}, is_plain=True)
     if ended.code == 0:
         return _answered(ended, reading)
     if ended.why == "asked":
-        return ClaimReport("release", {"reason": "The worker was stopped."})
+        return ClaimReport("release", {"reason": "The worker was stopped."}, is_plain=True)
     if ended.why == "due":
         limit = f" after {reading.time_limit_seconds:g} s" if reading.time_limit_seconds else ""
         return _failure("timeout", f"{reading.name} was stopped{limit}, its time limit.", ended, is_retryable=True)
@@ -75,8 +77,8 @@ def after_refusal(report: ClaimReport, problem: Any) -> ClaimReport | None:
     """Returns the report to send after Baton has refused one; None if nothing is left to send."""
     told = problem if isinstance(problem, dict) else {}
     code = str(told.get("code") or "no code")
-    if report.verb == "release":
-        return None if report.is_plain else ClaimReport("release", is_plain=True)
+    if report.verb == "release" and report.body.keys() <= _OF_RELEASE:
+        return ClaimReport("release", is_plain=True) if report.body else None
     if code == "inactive_agent":
         return SWITCHED_OFF
     if report.is_plain:
@@ -118,32 +120,40 @@ def _keeping_less(report: ClaimReport, code: str) -> ClaimReport:
     """Returns the failure after Baton has refused it with the whole answer, mostly as too large. It has the answer's
     text, or its beginning, and after one more refusal nothing, so that the refusals come to an end."""
     bare = {name: value for name, value in report.body["failure"].items() if name != "partial_progress"}
+    description = bare["description"].removesuffix(_CUT)
     text = report.kept if isinstance(report.kept, str) else numbers.dumps(report.kept, ensure_ascii=False)
-    if isinstance(report.kept, str) or code == GUARDRAIL:
-        return ClaimReport("fail", {**report.body, "failure": bare}, is_plain=True)
-    return _keeping({**report.body, "failure": bare}, text[:MAX_KEPT])
+    if code == GUARDRAIL or (text == report.kept and len(text) <= MAX_KEPT):
+        return ClaimReport("fail", {**report.body, "failure": {**bare, "description": description}}, is_plain=True)
+    said = description[: MAX_DESCRIPTION - len(_CUT)] + _CUT
+    return _keeping({**report.body, "failure": {**bare, "description": said}}, text[:MAX_KEPT])
 
 
 def _answered(ended: ProgramExit, reading: ProgramOutput) -> ClaimReport:
-    if ended.output is None:
-        said = f"{reading.name} printed more than {MAX_OUTPUT} bytes on its standard output."
-        return _failure("validation", said, ended)
+    if ended.is_cut:
+        said = f"{reading.name} printed more than {MAX_OUTPUT} bytes on its standard output.{_CUT}"
+        return _unread(said, decoded(ended.output)[:MAX_KEPT], ended)
+    text = decoded(ended.output)
     if reading.is_text:
-        return _text_report(text_of(ended.output).strip())
+        return _text_report(text.strip())
     if not ended.output.strip():
         return ClaimReport("complete")
     try:
         answer, notes = read(ended.output)
     except (ValueError, RecursionError):
-        text = text_of(ended.output)
-        said = f"{reading.name} printed something that isn't JSON: {text[:MAX_HEAD]}"
-        return _keeping(_failure("validation", said, ended).body, {"text": text})
+        said = f"{reading.name} printed something that isn't JSON: {text_of(text[:MAX_HEAD])[0]}"
+        return _unread(said, text, ended)
     return _json_report(answer, notes, ended, reading)
+
+
+def _unread(said: str, text: str, ended: ProgramExit) -> ClaimReport:
+    """Returns the failure of a program whose output isn't JSON, with the output as text."""
+    fit, notes = text_of(text)
+    return _keeping(_failure("validation", said, ended).body, {"text": fit, **({"notes": notes} if notes else {})})
 
 
 def _text_report(text: str) -> ClaimReport:
     """Returns the report of a text. The last line that is JSON and names a verb is the report. The rest of the text is
-    the output."""
+    the output, and of a failure the partial progress, unless the report has its own."""
     lines = text.split("\n")  # U+2028 and similar characters may stand within JSON
     for number in reversed(range(len(lines))):
         found = _report_in(lines[number])
@@ -151,9 +161,20 @@ def _text_report(text: str) -> ClaimReport:
             answer, notes = found
             before = "\n".join(lines[:number]).rstrip().removesuffix("```json").removesuffix("```").rstrip()
             after = [each for each in lines[number + 1 :] if not _DECORATION.fullmatch(each)]
-            rest = {"output": {"text": "\n".join([*([before] if before else []), *after])}}
-            return _reported({**rest, **answer} if answer[VERB] == "complete" else answer, notes)
-    return ClaimReport("complete", {"output": {"text": text}})
+            rest, others = text_of("\n".join([*([before] if before else []), *after]))
+            return _reported(_with_text(answer, rest), list(dict.fromkeys([*notes, *others])))
+    whole, notes = text_of(text)
+    return _reported({VERB: "complete", "output": {"text": whole}}, notes)
+
+
+def _with_text(answer: dict[str, Any], text: str) -> dict[str, Any]:
+    """Returns the answer of a program with the rest of the text that it printed."""
+    failure = answer.get("failure")
+    if answer[VERB] == "complete":
+        return {"output": {"text": text}, **answer}
+    if answer[VERB] == "fail" and text and isinstance(failure, dict):
+        return {**answer, "failure": {"partial_progress": {"output": {"text": text}}, **failure}}
+    return answer
 
 
 def _report_in(line: str) -> tuple[dict[str, Any], list[str]] | None:
@@ -174,7 +195,8 @@ def _json_report(answer: Any, notes: list[str], ended: ProgramExit, reading: Pro
         return _reported({VERB: "complete", "output": answer}, notes)
     if answer[VERB] in VERBS and "claim_id" not in answer:
         return _reported(answer, notes)
-    return _failure("validation", f"{reading.name} answered with a verb that isn't one of {', '.join(VERBS)}.", ended)
+    said = f"{reading.name} answered with a verb that isn't one of {', '.join(VERBS)}, or with a claim_id."
+    return _keeping(_failure("validation", said, ended).body, answer)
 
 
 def _reported(answer: dict[str, Any], notes: list[str]) -> ClaimReport:

@@ -32,6 +32,20 @@ class CappedBuffer:
 
 
 @dataclass(slots=True)
+class HeadBuffer:
+    """Keeps the first ``most`` bytes. ``is_over``: there were more."""
+
+    most: int
+    data: bytearray = field(default_factory=bytearray)
+    is_over: bool = False
+
+    def take(self, data: bytes) -> None:
+        room = self.most - len(self.data)
+        self.is_over = self.is_over or len(data) > room
+        self.data += data[:room]
+
+
+@dataclass(slots=True)
 class TailBuffer:
     """Keeps the last ``most`` bytes. ``also``: another sink, which gets all of them."""
 
