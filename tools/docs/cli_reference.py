@@ -117,6 +117,11 @@ at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 | 12 | `baton ask`: the question was withdrawn, as its task has ended or the claim is over |
 | 130 | interrupted |
 
+A failure after the answer changes no exit code of a command that changed something: a full disk, a closed stream, a
+`--query` that doesn't fit the answer. Standard error has the id then, or standard output has the whole answer. A
+command that only reads ends with 1, or with 2 for its `--query`. A `--query` that isn't JMESPath, or that calls an
+unknown function, ends with 2 before anything is sent.
+
 ## What is sent
 
 A request that is safe to repeat is: a `GET`, `PUT` or `DELETE`, and a `POST` under the same `Idempotency-Key`, which
@@ -137,8 +142,21 @@ complete commands, options, agents, tasks, states and profiles. ([Decision
 079](decisions/079-the-command-picks-and-remembers.md))
 
 `TEXT` of a summary, a reason, a description or a note may be `@FILE`, or `-` for standard input; so may `JSON`.
-`TIME` is as `2h` or `3d`, or RFC 3339. `TEXT …` may be given several times. `--data` takes the rest of a body: what
+`TIME` is as `2h` or `3d`, or RFC 3339. Without an offset it is this machine's local time, by the rule of RFC 5545: a
+time in the hour that the clocks skip counts by the offset before that hour, and a time that occurs twice is the first
+one. `TEXT …` may be given several times. `--data` takes the rest of a body: what
 has an option of its own goes before it.
+
+## Windows
+
+Baton's programs haven't been run on Windows. They avoid the calls that it lacks:
+
+- `baton worker` refuses to start: it needs process groups and signals.
+- `baton approvals` lists the requests, as single keys need `termios`. `show`, `approve` and `answer` decide on them.
+- The modes of the file of profiles and of `run-key` aren't checked.
+- Two `baton init` at the same moment can lose a profile, as the file isn't locked.
+- `@last` belongs to the shell that started the command, not to a terminal's session.
+- The hooks of the Claude Code plugin know no claims.
 """
 
 

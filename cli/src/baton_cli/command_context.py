@@ -27,20 +27,24 @@ def _note(answer: object, is_whole: bool) -> None:
 
 @dataclass
 class CommandContext:
-    """``flags``: the flags of the command line, by name."""
+    """``flags``: the flags of the command line, by name. ``has_changed``: a request that may change something has
+    succeeded. What fails after it doesn't change the exit code, or a script would send the request again."""
 
     flags: dict[str, str] = field(default_factory=dict)
     clock: Callable[[], datetime] = times.now
+    has_changed: bool = False
 
     @cached_property
     def out(self) -> Output:
-        return Output(
+        out = Output(
             self.flags.get("output", ""),
             query=self.flags.get("query", ""),
             utc="utc" in self.flags,
             clock=self.clock,
             noted=_note,
         )
+        out.has_changed = lambda: self.has_changed
+        return out
 
     @cached_property
     def profile(self) -> Profile:
@@ -54,7 +58,11 @@ class CommandContext:
         from baton_cli.waiting_line import WaitingLine
         from baton_client.caller import Caller
 
-        return Caller(profile, patience, say=self.out.say, during=WaitingLine(self.out).for_answer)
+        during = WaitingLine(self.out).for_answer
+        return Caller(profile, patience, say=self.out.say, during=during, changed=self._note_change)
+
+    def _note_change(self) -> None:
+        self.has_changed = True
 
     def bell(self, topic: str, times: BellTimes | None = None) -> Bell:
         from baton_client.bell import Bell

@@ -12,6 +12,7 @@ from typing import Any
 
 from baton_cli.shell_completion import LAST
 from baton_client.errors import Misused
+from baton_client.folders import session_folder
 
 LAST_SECONDS = 12 * 3_600
 _OLD_SECONDS = 7 * 86_400
@@ -114,8 +115,9 @@ def _known() -> dict[str, Any]:
 
 
 def _path() -> Path:
-    folder = os.environ.get("XDG_RUNTIME_DIR") or os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(folder).expanduser() / "baton" / f"last-{os.getsid(0)}.json"
+    """Returns the file of this terminal's session. Windows has no sessions: the shell above stands for one."""
+    session = os.getsid(0) if hasattr(os, "getsid") else os.getppid()
+    return session_folder() / f"last-{session}.json"
 
 
 def _forget_old(folder: Path) -> None:

@@ -158,8 +158,8 @@ def main() -> NoReturn:
 
 
 def _flush(stream: TextIO) -> None:
-    """What nobody reads goes nowhere: left in the buffer, it would fail once more at the end."""
+    """What can't be written goes nowhere: left in the buffer, it would fail once more at the end."""
     try:
         stream.flush()
-    except BrokenPipeError:
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from baton_client.errors import Misused
 from baton_client.profiles import FIELDS, Profile, config_of, text_of, unreadable
+from baton_client.whole_files import write_whole
 
 
 def save(name: str, profile: Profile, path: Path, *, is_default: bool) -> None:
@@ -29,9 +31,18 @@ def save(name: str, profile: Profile, path: Path, *, is_default: bool) -> None:
                     saved[each] = value
                 else:
                     saved.pop(each, None)
-            _write(path, tomlkit.dumps(document))
+            write_whole(path, tomlkit.dumps(document), 0o600)
     except (TOMLKitError, ValueError) as exc:
         raise unreadable(path, exc) from exc
+    except OSError as exc:
+        raise Misused(f"{path} can't be written", exc.strerror or str(exc)) from exc
+
+
+def check(path: Path) -> None:
+    """Raises ``Misused`` if no profile can be saved in the file: before a token is made for it."""
+    try:
+        with _locked(path), TemporaryFile(dir=Path(os.path.realpath(path)).parent):
+            config_of(path)
     except OSError as exc:
         raise Misused(f"{path} can't be written", exc.strerror or str(exc)) from exc
 
@@ -49,15 +60,3 @@ def _locked(path: Path) -> Iterator[None]:
     with open(os.open(path.with_name(f"{path.name}.lock"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:  # noqa: PTH123
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _write(path: Path, text: str) -> None:
-    target = Path(os.path.realpath(path))  # a link stays, also one that a tool for dotfiles made
-    made = target.with_name(f"{target.name}.{os.getpid()}")
-    try:
-        # Readable by its owner only from its first byte on; the rename makes it appear whole.
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
-        made.replace(target)
-    finally:
-        made.unlink(missing_ok=True)

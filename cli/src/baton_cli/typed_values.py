@@ -20,6 +20,8 @@ def text(said: str) -> str:
     it, as a shell's ``$(…)``. Raises ``Misused``."""
     try:
         if said == "-":
+            if sys.stdin is None:
+                raise Misused("standard input can't be read", "it is closed", "--help shows what an option takes")
             return sys.stdin.read().rstrip("\r\n")
         return Path(said[1:]).read_text(encoding="utf-8").rstrip("\r\n") if said.startswith("@") else said
     except (OSError, UnicodeDecodeError) as exc:
@@ -37,15 +39,17 @@ def document(said: str) -> Any:
 
 
 def time(said: str, *, now: datetime, is_past: bool) -> str:
-    """Returns a time as the API takes it, of ``2h`` (ago, or from now) or RFC 3339. Raises ``Misused``."""
-    if found := re.fullmatch(r"(\d{1,6})([smhdw])", said):
-        distance = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
-        return _rfc3339(now - distance if is_past else now + distance)
+    """Returns a time as the API takes it, of ``2h`` (ago, or from now) or RFC 3339. A time without an offset is this
+    machine's local time, by the rule of RFC 5545: where the clocks are put forward, it counts by the offset before
+    that, and a time that comes twice is the first one. Raises ``Misused``."""
     try:
+        if found := re.fullmatch(r"([0-9]{1,6})([smhdw])", said):
+            distance = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+            return _rfc3339(now - distance if is_past else now + distance)
         at = times.parsed(said)
-    except ValueError as exc:
+        return _rfc3339(at if at.tzinfo else datetime.fromtimestamp(at.timestamp(), UTC))
+    except (ValueError, OverflowError, OSError) as exc:  # of another form, or too far away
         raise Misused(f"{said} is no time", "it is as 2h, 3d or 2026-11-23T09:00:00Z") from exc
-    return _rfc3339(at if at.tzinfo else at.astimezone())
 
 
 def _rfc3339(at: datetime) -> str:

@@ -107,7 +107,9 @@ MOMENTS = {each.__name__: each for each in (begin, act, complete, compact, stop)
 
 def claims() -> dict[str, dict[str, str]]:
     """The session's live and lost claims, each with its task. None, if no server of the session is running."""
-    folder = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "baton" / "sessions"
+    folder = Path(expanded(os.environ.get("XDG_STATE_HOME") or "~/.local/state")) / "baton" / "sessions"
+    if os.name != "posix" or not folder.is_absolute():  # Windows lacks ps and signal 0; a user may have no home
+        return {"live": {}, "lost": {}}
     for above in ancestors():
         file = folder / f"{above}.json"
         if file.exists():
@@ -115,6 +117,11 @@ def claims() -> dict[str, dict[str, str]]:
             if is_running(found["server"]):
                 return {"live": found["live"], "lost": found["lost"]}
     return {"live": {}, "lost": {}}
+
+
+def expanded(folder: str) -> str:
+    """Returns the folder with the user's home folder in it; unchanged for a user without one."""
+    return os.path.expanduser(folder)  # noqa: PTH111 - Path.expanduser raises then
 
 
 def ancestors() -> Iterator[int]:
@@ -157,7 +164,7 @@ def asked(*arguments: str, data: str | None = None) -> Any:
     """Returns the answer of the command as JSON, with a marked text for each number that isn't whole; None if there is
     no command, or no answer."""
     name = os.environ.get("BATON_COMMAND") or "baton"
-    program = shutil.which(name) or shutil.which(name, path=str(Path("~/.local/bin").expanduser()))
+    program = shutil.which(name) or shutil.which(name, path=expanded("~/.local/bin"))
     if program is None:
         return None
     profile = os.environ.get("BATON_PROFILE") or "local.reviewer"

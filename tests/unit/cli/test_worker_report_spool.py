@@ -6,8 +6,11 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from baton_cli.worker.report_spool import LAST_SECONDS, ReportSpool, SpooledReport, spool_folder
 from baton_client.numbers import Number
+from support.homeless import without_home
 
 ENTRY = SpooledReport("http://a", "qa", "/tasks/t/complete", {"claim_id": "clm_1", "output": 1}, "k")
 
@@ -94,3 +97,10 @@ def test_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
 def test_folder_is_that_of_the_users_state() -> None:
     assert spool_folder({"XDG_STATE_HOME": "/s"}) == Path("/s/baton/worker")
     assert spool_folder({}) == Path("~/.local/state/baton/worker").expanduser()
+
+
+def test_a_worker_without_a_home_folder_keeps_its_reports_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_home(monkeypatch)
+    spool = ReportSpool(spool_folder({}))
+    assert (spool.add(ENTRY), spool.keep(ENTRY), spool.left_by_others("http://a", "qa")) == (False, None, [])
+    spool.remove(ENTRY)

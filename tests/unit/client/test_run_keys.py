@@ -10,6 +10,7 @@ import pytest
 from baton_client import Baton, Misused
 from baton_client.run_keys import is_signed, keys_from, keys_kept, keys_said, signature
 from support.faults.threads import race
+from support.homeless import without_home
 
 HEX, OTHER = "ab" * 32, "cd" * 32
 SIGNED = ("task_1", "payer", 7, "state")
@@ -85,3 +86,10 @@ def test_signature_covers_task_agent_fence_and_state() -> None:
     ]
     assert not any(is_signed(keys, found, *each) for each in others)
     assert not is_signed(keys_from(OTHER, "x"), found, *SIGNED)
+
+
+def test_a_user_without_a_home_folder_is_told_to_set_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_home(monkeypatch)
+    with pytest.raises(Misused, match="HOME isn't set") as refused:
+        keys_kept()
+    assert "BATON_RUN_KEY" in refused.value.next_step

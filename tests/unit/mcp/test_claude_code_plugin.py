@@ -15,6 +15,7 @@ import pytest
 
 from baton_mcp.claims_file import ClaimsFile, of_this_session
 from infra.citations import ROOT
+from support.homeless import without_home
 
 PLUGIN = ROOT / "packages/claude-code-plugin"
 COMMAND = """#!{python}
@@ -194,6 +195,16 @@ def test_a_turn_that_ends_with_work_in_hand_is_stopped_once(session: Session) ->
 def test_a_server_goes_on_where_its_file_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "baton").write_text("a file where a folder should be")
     kept = of_this_session({"XDG_STATE_HOME": str(tmp_path)})
+    kept.write({"clm_1": "task_1"}, {})
+    kept.remove()
+    assert "hooks aren't told of claims" in capsys.readouterr().err
+
+
+def test_a_user_without_a_home_folder_has_no_file_of_claims(
+    session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_home(monkeypatch)
+    kept = of_this_session({})
     kept.write({"clm_1": "task_1"}, {})
     kept.remove()
     assert "hooks aren't told of claims" in capsys.readouterr().err

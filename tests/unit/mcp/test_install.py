@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -13,7 +15,20 @@ import pytest
 from baton_mcp.__main__ import main
 from baton_mcp.install import CLIENTS, PROJECTS, Start, install
 from baton_mcp.profile import ServerProfile, Unfit, profile_from
+from support.homeless import without_home
 
+PYTHON = sys.executable
+# A limit of a file's size stands for a full disk.
+FULL = f"""
+import os, resource, signal, sys
+sys.path[:0] = {sys.path!r}
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+os.environ.update(BATON_URL="https://baton.example.com", BATON_TOKEN="t")
+os.chdir(sys.argv[1])
+from baton_mcp.__main__ import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+sys.exit(main(["install", "claude"]))
+"""
 URL = "https://baton.example.com"
 TOKEN = "baton_" + "0" * 26 + "_" + "f" * 64
 BATON, LOCAL = ServerProfile(URL, TOKEN), ServerProfile("http://abc.localhost:4566", TOKEN)
@@ -189,3 +204,67 @@ def test_a_profile_is_read_from_a_file_that_is_its_owners_alone(tmp_path: Path) 
     path.write_text("[")
     with pytest.raises(Unfit, match="TOML"):
         profile_from("work", here)
+
+
+# What becomes of the user's file
+
+
+def test_a_full_disk_leaves_the_users_file_as_it_was(tmp_path: Path) -> None:
+    path, kept = tmp_path / ".mcp.json", json.dumps({"mcpServers": {"other": {"command": "x" * 4_000}}})
+    path.write_text(kept)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        executable=PYTHON,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "can't be written: File too large" in done.stderr
+    assert path.read_text() == kept
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [".mcp.json"]
+
+
+@pytest.mark.parametrize("client", PROJECTS)
+def test_a_link_and_the_mode_of_the_users_file_stay(tmp_path: Path, client: str) -> None:
+    named, kept = tmp_path / "project" / PROJECTS[client][0], tmp_path / "dotfiles.json"
+    named.parent.mkdir(parents=True)
+    kept.write_text('\ufeff{"other": 0.10}\n', encoding="utf-8")
+    kept.chmod(0o640)
+    named.symlink_to(kept)
+    install(client, Start(BATON), tmp_path / "project")
+    assert (named.is_symlink(), kept.stat().st_mode & 0o777) == (True, 0o640)
+    assert "baton" in json.loads(kept.read_text())[PROJECTS[client][1]]
+    assert '"other": 0.10' in kept.read_text()
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        path = install("claude", Start(BATON), tmp_path)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{\x00}\x00", b"[]"])
+def test_a_file_of_another_form_stays(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / ".mcp.json").write_bytes(content)
+    with pytest.raises(Unfit, match="stays as it is"):
+        install("claude", Start(BATON), tmp_path)
+    assert (tmp_path / ".mcp.json").read_bytes() == content
+
+
+def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Unfit, match="can't be"):
+        install("cursor", Start(BATON), tmp_path / "file")
+
+
+def test_a_user_without_a_home_folder_installs_into_a_project_and_not_for_codex(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_home(monkeypatch)
+    assert install("claude", Start(BATON), tmp_path).exists()
+    with pytest.raises(Unfit, match="Set HOME"):
+        install("codex", Start(BATON), tmp_path)

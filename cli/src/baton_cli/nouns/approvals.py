@@ -125,7 +125,11 @@ def _queue(context: click.Context) -> None:
     if app.out.is_json or not may_ask():
         _list(app, page)
         return
-    from baton_cli.approval_terminal import ApprovalTerminal
+    try:
+        from baton_cli.approval_terminal import ApprovalTerminal
+    except ImportError:  # Windows has no termios
+        _list(app, page)
+        return
     from baton_cli.question_queue import QuestionQueue
 
     with ApprovalTerminal(app).key_mode() as terminal:

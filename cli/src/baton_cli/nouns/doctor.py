@@ -82,8 +82,8 @@ def checked(app: CommandContext) -> Iterator[Check]:
 
 
 def _file() -> Check:
-    path = config_path()
     try:
+        path = config_path()
         names = list(config_of(path).profiles)
     except Misused as misuse:
         return _wrong("file", misuse)

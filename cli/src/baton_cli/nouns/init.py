@@ -12,7 +12,7 @@ from baton_cli.agent_profiles import new_agent_profile
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.output import may_ask
-from baton_cli.profile_store import save
+from baton_cli.profile_store import check, save
 from baton_client.core import Patience
 from baton_client.errors import Misused, Refused
 from baton_client.profiles import Profile, address, config_of, config_path, profile_from
@@ -44,6 +44,7 @@ def command(app: CommandContext, name: str | None, token_file: str | None, agent
         save(profile.name, profile, path, is_default=True)
     names = [profile.name]
     if agent:
+        check(path)
         names.append(f"{profile.name}.{agent}")
         save(names[-1], new_agent_profile(app, profile, agent), path, is_default=False)
     _tell(app, path, names, agent)

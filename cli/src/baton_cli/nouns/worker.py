@@ -90,6 +90,7 @@ def command(app: CommandContext, /, **said: Any) -> int:
         if poller.bell is not None:
             poller.bell.close()
         poller.api.close()
+    app.has_changed = True
     app.out.show(summary(supervisor), lambda screen: _draw(screen, supervisor))
     return _exit(supervisor, got, is_one=options.most == 1)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from baton_client import numbers
+from baton_client.folders import state_folder
 
 # Baton remembers an answer for so long (docs/limits.md). A later repeat would be a new request.
 LAST_SECONDS = 7 * 86_400
@@ -93,8 +94,7 @@ class ReportSpool:
 
 
 def spool_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "baton" / "worker"
+    return state_folder(environment) / "worker"
 
 
 def _removed(path: Path) -> bool:

@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 class Caller:
     """``sleep``: for the pauses. ``say`` gets a sentence before each. ``during`` is entered while a request waits for
-    its answer. ``listen``: waits by the bell, if there is one."""
+    its answer. ``listen``: waits by the bell, if there is one. ``changed`` is called once a request that may change
+    something has succeeded."""
 
     def __init__(
         self,
@@ -34,10 +35,11 @@ class Caller:
         say: Callable[[str], None] = lambda _said: None,
         during: Callable[[], AbstractContextManager[None]] = nullcontext,
         listen: Callable[[Listen], Answer] = lambda _step: Answer(),
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self.profile, self.wires = profile, Wires(profile.url, profile.token, AGENT)
         self._patience, self._sleep = patience or Patience(), sleep or time.sleep
-        self._say, self._during, self._listen = say, during, listen
+        self._say, self._during, self._listen, self._changed = say, during, listen, changed
 
     def lasting(self, seconds: float) -> Caller:
         """Returns a caller with the same connections that waits out an outage for so many seconds."""
@@ -111,7 +113,10 @@ class Caller:
         match step:
             case Send(request, seconds):
                 with self._during():
-                    return self.wires.send(request, seconds)
+                    answer = self.wires.send(request, seconds)
+                if request.method != "GET" and 200 <= answer.status < 300:
+                    self._changed()
+                return answer
             case Pause(seconds, why):
                 if why:
                     self._say(f"{why}: again in {seconds:.0f} s …")

@@ -24,6 +24,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from baton_client.errors import Misused
+from baton_client.folders import HAS_MODES, NO_HOME, config_folder
 
 FIELDS = ("url", "token", "agent")
 _BLANKS = " \t\r\n\ufeff"  # around a token that a shell or an editor wrote
@@ -49,8 +50,12 @@ class ProfilesFile:
 
 
 def config_path(environment: Mapping[str, str] = os.environ) -> Path:
-    home = environment.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(home).expanduser() / "baton" / "config.toml"
+    """Returns the file's path. Raises ``Misused`` for a user without a home folder."""
+    folder = config_folder(environment)
+    if folder is None:
+        step = "set BATON_URL and BATON_TOKEN, and no file is needed; or set HOME or XDG_CONFIG_HOME"
+        raise Misused("there is no home folder for the file of profiles", NO_HOME, step)
+    return folder / "config.toml"
 
 
 def config_of(path: Path) -> ProfilesFile:
@@ -74,7 +79,7 @@ def text_of(path: Path) -> str:
     """Returns the file's text, without a byte order mark; empty if it doesn't exist. Raises ``Misused`` if others can
     read it, ``OSError`` and ``UnicodeDecodeError``."""
     try:
-        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        if HAS_MODES and stat.S_IMODE(path.stat().st_mode) & 0o077:
             step = f"chmod 600 {path}; or set BATON_URL and BATON_TOKEN, and the file isn't needed"
             raise Misused(f"{path} can be read by others", "it holds tokens", step)
         return path.read_text(encoding="utf-8-sig")

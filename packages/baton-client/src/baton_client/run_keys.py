@@ -16,9 +16,10 @@ import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from baton_client.errors import Misused
-from baton_client.profiles import config_path
+from baton_client.folders import HAS_MODES, NO_HOME, config_folder
 
 NAME = "BATON_RUN_KEY"
 LEAST_BYTES = 32
@@ -40,13 +41,16 @@ def keys_said(environment: Mapping[str, str] = os.environ) -> Keys:
 def keys_kept(path: Path | None = None) -> Keys:
     """Returns the keys of the key file, which is made if it is missing. Raises ``Misused``."""
     try:
-        at = path or config_path().with_name("run-key")
+        folder = config_folder()
+        if path is None and folder is None:
+            raise Misused("the key of saved runs can't be read or made", NO_HOME, _STEP)
+        at = path or cast("Path", folder) / "run-key"
         if not at.exists():
             _make(at)
-        if stat.S_IMODE(at.stat().st_mode) & 0o077:
+        if HAS_MODES and stat.S_IMODE(at.stat().st_mode) & 0o077:
             raise Misused(f"{at} can be read by others", "the file has the key of saved runs", f"chmod 600 {at}")
         text = at.read_text(encoding="ascii").strip()
-    except (OSError, RuntimeError, ValueError) as exc:  # no home folder, a folder that can't be written, other bytes
+    except (OSError, ValueError) as exc:  # a folder that can't be written, other bytes
         raise Misused("the key of saved runs can't be read or made", str(exc), _STEP) from exc
     return keys_from(text, str(at))
 

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _installed(profile: ServerProfile, asked: argparse.Namespace) -> str:
     if asked.profile and asked.channel:
         _must_name_an_agent(profile)
-    path = install(asked.client, Start(profile, asked.profile, asked.channel), Path.cwd(), Path.home())
+    path = install(asked.client, Start(profile, asked.profile, asked.channel), Path.cwd())
     where = f"the profile {asked.profile}" if asked.profile else "BATON_TOKEN"
     return f"{path} names Baton. The token is read from {where} whenever the client starts."
 

@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from baton_client.folders import state_folder
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimsFile:
@@ -34,5 +36,4 @@ class ClaimsFile:
 
 
 def of_this_session(environment: Mapping[str, str] = os.environ) -> ClaimsFile:
-    home = environment.get("XDG_STATE_HOME") or "~/.local/state"
-    return ClaimsFile(Path(home).expanduser() / "baton" / "sessions" / f"{os.getppid()}.json")
+    return ClaimsFile(state_folder(environment) / "sessions" / f"{os.getppid()}.json")

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from baton_client import numbers
+from baton_client.folders import NO_HOME
+from baton_client.whole_files import write_whole
 from baton_mcp.profile import ServerProfile, Unfit
 
 NAME = "baton"
@@ -65,16 +68,23 @@ PROJECTS: dict[str, tuple[str, str, str]] = {
 CLIENTS = (*PROJECTS, "codex")
 
 
-def install(client: str, start: Start, folder: Path, home: Path) -> Path:
-    """Writes the client's configuration, and returns the file: in the project's ``folder``, or for Codex in ``home``.
-    Other servers in it stay. Raises ``Unfit`` for a file that can't be read."""
+def install(client: str, start: Start, folder: Path, home: Path | None = None) -> Path:
+    """Writes the client's configuration, and returns the file: in the project's ``folder``, or for Codex in ``home``,
+    the user's home folder. Other servers in it stay. Raises ``Unfit`` for a file that can't be read or written."""
     if start.channel and client != "claude":
         raise Unfit("only Claude Code takes a channel")
     if client == "codex":
-        return _codex(_codex_entry(start), home / CODEX)
+        return _codex(_codex_entry(start), (home or _home()) / CODEX)
     name, key, variable = PROJECTS[client]
     entry = start.entry(variable) if start.is_program else _door(start.url, variable.format("BATON_TOKEN"))
     return _json(folder / name, key, entry)
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as exc:
+        raise Unfit(f"there is no home folder for {CODEX}: {NO_HOME}. Set HOME") from exc
 
 
 def _door(url: str, token: str) -> dict[str, Any]:
@@ -83,13 +93,28 @@ def _door(url: str, token: str) -> dict[str, Any]:
 
 def _json(path: Path, key: str, entry: dict[str, Any]) -> Path:
     try:
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        known = numbers.loads(_text(path) or "{}")
         known.setdefault(key, {})[NAME] = entry
     except (ValueError, AttributeError, TypeError) as exc:
         wanted = json.dumps({key: {NAME: entry}})
         raise Unfit(f"{path} isn't plain JSON of {key}: it stays as it is. Put this there: {wanted}") from exc
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return _written(path, numbers.dumps(known, indent=2, ensure_ascii=False) + "\n")
+
+
+def _text(path: Path) -> str:
+    """Returns the file's text, without a byte order mark; empty if it doesn't exist. Raises ``Unfit``."""
+    try:
+        return path.read_text(encoding="utf-8-sig") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as exc:
+        raise Unfit(f"{path} can't be read: {exc}. It stays as it is") from exc
+
+
+def _written(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    except OSError as exc:
+        raise Unfit(f"{path} can't be written: {exc.strerror or exc}. It stays as it is") from exc
     return path
 
 
@@ -103,10 +128,8 @@ def _codex_entry(start: Start) -> str:
 
 
 def _codex(entry: str, path: Path) -> Path:
-    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    known = _text(path)
     header = f"[mcp_servers.{NAME}]"
     if header in known:
         raise Unfit(f"{path} has {header} already: it stays as it is")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{known.rstrip()}\n\n{header}\n{entry}".lstrip(), encoding="utf-8")
-    return path
+    return _written(path, f"{known.rstrip()}\n\n{header}\n{entry}".lstrip())
