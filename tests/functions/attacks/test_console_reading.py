@@ -34,7 +34,7 @@ def test_a_page_of_a_review_shows_the_message_of_a_conversation(world: World, ga
     for part in (
         "Delete the old backups",
         "The receiver also gets what was said before",
-        "The task of auditor : all turns",
+        "The task of auditor : no turns of a model",
         "History full",
         "First handoff from service:ci to auditor",
     ):

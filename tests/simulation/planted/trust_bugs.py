@@ -314,6 +314,7 @@ _MOVED = f"{_ATTACKS}/test_reviews.py::test_a_message_is_not_released_to_another
 _AGAIN = f"{_ATTACKS}/test_reviews.py::test_another_request_of_an_open_review_does_not_approve_the_change_of_its_agent"
 _BACK = f"{_ATTACKS}/test_reviews.py::test_a_rollback_is_released_to_the_agent_that_it_names_or_to_nobody"
 _TALKS = f"{_ATTACKS}/test_conversations.py"
+_APPROVED = f"{_ATTACKS}/test_conversation_approvals.py"
 _SAID = f"{_TALKS}::test_a_message_approves_nothing_for_an_agent_that_changed_since_its_turn"
 _RETRIES = f"{_ATTACKS}/test_retries.py::test_a_retry_keeps_the_approved_state_and_names_the_author_of_what_was_saved"
 GUARDS = (
@@ -390,6 +391,16 @@ GUARDS = (
     bug("a message is sent to a conversation that has moved on",
         do.drop_statement("conversations/converse:say.decide", "_must_have_read"),
         test=f"{_TALKS}::test_a_message_approves_nothing_that_was_asked_after_what_was_read"),
+    bug("a message names turns that its holder gets later",
+        do.argument("conversations/converse:_draft", "EarlierTask", 1, "history.WHOLE"),
+        test=f"{_APPROVED}::test_the_view_of_a_later_message_names_the_last_turn_of_the_holder"),
+    bug("a task that has ended gets further turns",
+        do.always("conversation_reader:ended_transcript", "fence"),
+        test=f"{_APPROVED}::test_a_turn_that_the_holder_gets_after_the_approval_of_a_message_reaches_no_model"),
+    bug("a transfer names turns that an earlier run adds later",
+        do.call("claims/transfer_task:_planned", "take_transcript",
+            "deps.store.runs.transcript(task.workspace, task.id)"),
+        test=f"{_APPROVED}::test_a_turn_of_a_dead_run_reaches_no_model_after_the_approval_of_a_transfer"),
     bug("a message approves for an agent that a member has changed since",
         do.drop_statement("conversations/converse:_continue", "_must_have_seen"), test=_SAID),
     bug("a message is compared with what its holder came as",

@@ -21,7 +21,7 @@ _SHOWN = {"target", "summary", "results", "context", "expectations", "rollback",
 _SHOWN |= {"auto_memories", "snapshot", "source", "input", "conversation", "hops"}
 _NOT_ASKED = {"handoff_id", "task_id", "kind", "status", "state", "timestamp", "completion", "failure", "url"}
 _NOT_ASKED |= {"revision", "digest"}
-# More turns than a task can have: all of them.
+# More turns than a task can have: an earlier release named all of them.
 _ALL_TURNS = 1_000_000
 _KNOWN_METADATA = {"priority", "workflow_id", "parent_handoff", "depth", "not_before", "effort", "labels"}
 
@@ -80,6 +80,8 @@ def said_before(screen: Screen, earlier: list[Json], conversation_id: str, recei
 def _turns(earlier: Json) -> str:
     if earlier["turns"] >= _ALL_TURNS:
         return "all turns"
+    if not earlier["turns"]:
+        return "no turns of a model"
     if earlier.get("since") == earlier["turns"]:
         return f"turn {earlier['turns']}, the last one"
     return f"{earlier['turns']} turn{'' if earlier['turns'] == 1 else 's'}"

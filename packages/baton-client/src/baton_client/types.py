@@ -483,7 +483,7 @@ class DryRunRequest(TypedDict):
 
 
 class EarlierTaskView(TypedDict):
-    """An earlier task of a conversation, whose transcript a later task gets. `turns`: its last turn, 1000000 for all of them; `since`: the first one, left out for all from the beginning. `agent`: left out if it isn't known. `GET /conversations/{conversation_id}/messages` has the texts."""
+    """An earlier task of a conversation, whose transcript a later task gets. `turns`: its last turn, 0 if no model had one, 1000000 for all of them in a handoff of an earlier release; `since`: the first one, left out for all from the beginning. `agent`: left out if it isn't known. `GET /conversations/{conversation_id}/messages` has the texts."""
 
     task_id: str
     agent: NotRequired[str]

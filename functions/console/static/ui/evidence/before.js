@@ -6,7 +6,7 @@ import { Text } from "../text.js";
 
 /** @typedef {import("api").EarlierTaskView} EarlierTask */
 
-/** More turns than a task can have: all of them. */
+/** More turns than a task can have: an earlier release named all of them. */
 const ALL = 1_000_000;
 
 /** @param {{handoff: import("api").HandoffView, isWhole: boolean}} props */
@@ -39,5 +39,6 @@ export function SaidBefore({ of, conversation, to = "The receiver" }) {
 /** @param {EarlierTask} earlier */
 function turnsOf({ turns, since }) {
   if (turns >= ALL) return "all turns";
+  if (turns === 0) return "no turns of a model";
   return since === turns ? `turn ${turns}, the last one` : `${turns} ${turns === 1 ? "turn" : "turns"}`;
 }

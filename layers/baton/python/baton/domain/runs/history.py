@@ -17,7 +17,7 @@ from baton.domain.runs.transcript import Block, EntryKind, TranscriptEntry
 MAX_HISTORY_BYTES = 200_000
 # Earlier tasks of a conversation that a history reads, the newest ones.
 MAX_EARLIER_TASKS = 50
-# No limit: more than a text or a task can have.
+# No limit: more than a text can have. An earlier release also named all turns of a task by it.
 WHOLE = 1_000_000
 LEFT_OUT = "(Earlier turns of this conversation were left out.)"
 # How the result of a call begins if it is written as text.

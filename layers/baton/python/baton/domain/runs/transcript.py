@@ -152,6 +152,11 @@ class Transcript:
         return sum(entry.kind is EntryKind.REPLY for entry in self.entries)
 
     @property
+    def last_turn(self) -> int:
+        """The highest turn of its entries; 0 before the first reply."""
+        return max((entry.turn for entry in self.entries), default=0)
+
+    @property
     def repairs(self) -> int:
         """How many of the latest replies in a row broke a rule."""
         number = 0

@@ -10,6 +10,7 @@ from baton.domain.agents.tool import History
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.runs import history
+from baton.domain.runs.transcript import Transcript
 from baton.domain.tasks import commands
 from baton.domain.tasks.calls import WorkerCall
 from baton.domain.tasks.task import Kind
@@ -73,7 +74,10 @@ def _planned(
     message = with_snapshot(deps, by.workspace, message)
     message = message.with_context(record.context.merged_with(content.context))
     if conversation := history.conversation_in(record):
-        message = conversation.handed_on(History.FULL, task.id, history.WHOLE, source, "").put_into(message)
+        # The receiver gets no turn that a run of an earlier claim would add.
+        transcript = Transcript(deps.store.runs.take_transcript(task.workspace, task.id, task.fence))
+        handed_on = conversation.handed_on(History.FULL, task.id, transcript.last_turn, source, "")
+        message = handed_on.put_into(message)
     draft = HandoffDraft(
         kind=Kind.TRANSFER,
         source=source,

@@ -22,7 +22,7 @@ from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.taken_along import SNAPSHOT, asked_anew
 from baton.domain.runs import history
 from baton.domain.runs.prompt import ask_in
-from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
+from baton.domain.runs.transcript import EntryKind, TaskEntry, Transcript, TranscriptEntry
 from baton.domain.tasks import trail
 from baton.domain.tasks.calls import Seen
 from baton.domain.tasks.task import Kind, Task
@@ -36,7 +36,7 @@ from baton.steps import idempotency
 from baton.steps.access.read_rights import ReadRights
 from baton.steps.agents import resolve_agents
 from baton.steps.claims.held_claims import holds_claims
-from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage
+from baton.steps.conversations.conversation_reader import ConversationReader, CursorStore, ReadMessage, ended_transcript
 from baton.steps.conversations.find_conversation import FoundConversation, find_conversation, root_record
 from baton.steps.handoffs.begin_handoff import (
     NewHandoff,
@@ -224,7 +224,7 @@ def _continue(
         handoffs=inputs.handoffs if inputs.handoffs is not None else len(found.tasks),
         roots=inputs.roots,
     )
-    draft = _with_snapshot(deps, workspace, _draft(found, inputs, _speaker(by), agent.slug, message))
+    draft = _with_snapshot(deps, workspace, _draft(deps, found, inputs, _speaker(by), message))
     begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
@@ -239,7 +239,7 @@ def as_said_now(deps: Deps, found: FoundConversation, draft: HandoffDraft) -> Ha
     if not holder.is_ended or holder.agent is None or held_back is None:
         raise errors.ConversationBusy(holder.workflow_id, holder.id, str(holder.state))
     inputs = deps.store.handoffs.handoff_inputs(holder.workspace, HandoffQuery(parent_id=holder.id))
-    said = _draft(found, inputs, draft.source, holder.agent, held_back.message)
+    said = _draft(deps, found, inputs, draft.source, held_back.message)
     said = _with_snapshot(deps, holder.workspace, said)
     is_same = _without_snapshot(said.message) == _without_snapshot(draft.message)
     return replace(said, message=draft.message) if is_same else said
@@ -249,16 +249,17 @@ def _without_snapshot(message: handoff_message.HandoffMessage) -> dict[str, Any]
     return {**message.plain(), SNAPSHOT: None}
 
 
-def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target: str, text: str) -> HandoffDraft:
+def _draft(deps: Deps, found: FoundConversation, inputs: HandoffInputs, source: str, text: str) -> HandoffDraft:
     """The next message's draft: the holder's context and earlier tasks, and the budget of the conversation. It asks of
-    the memory what the holder's had asked."""
+    the memory what the holder's had asked. The holder has ended, and gets no further turn."""
     holder, record = found.holder, inputs.parent.message if inputs.parent else handoff_message.HandoffMessage()
     before = history.conversation_in(record) or history.Conversation(ask_in(record))
-    last = history.EarlierTask(holder.id, history.WHOLE, agent=holder.agent)
+    turns = Transcript(ended_transcript(deps, holder)).last_turn
+    last = history.EarlierTask(holder.id, turns, agent=holder.agent)
     earlier = (*before.earlier, last)[-history.MAX_EARLIER_TASKS :]
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
-        target=handoff_message.TargetPart({"agent": target, "reason": REASON}),
+        target=handoff_message.TargetPart({"agent": holder.agent, "reason": REASON}),
         context=handoff_message.ContextPart(record.context.json or None),
         rollback=handoff_message.RollbackPart({"on_failure": None}),
         more=asked_anew(record.more),
@@ -267,7 +268,7 @@ def _draft(found: FoundConversation, inputs: HandoffInputs, source: str, target:
     return HandoffDraft(
         kind=Kind.TRANSFER,
         source=source,
-        target=target,
+        target=holder.agent,
         message=conversation.put_into(message),
         lineage=Lineage(
             workflow_id=holder.workflow_id,

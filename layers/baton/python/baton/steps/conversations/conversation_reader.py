@@ -73,6 +73,15 @@ class CursorStore:
         return IdempotencyKey(system(self.workspace, READER), f"places in {self.conversation_id}", cursor, cursor)
 
 
+def ended_transcript(deps: Deps, task: Task, after: int = 0) -> tuple[TranscriptEntry, ...]:
+    """Returns the transcript of a task that has ended. It is taken as if by the task's next run, which never comes: a
+    run that had an entry under way when the task ended adds nothing from then on."""
+    store = deps.store
+    if not task.fence:
+        return store.runs.transcript(task.workspace, task.id, after)
+    return store.runs.take_transcript(task.workspace, task.id, task.fence + 1, after)
+
+
 @dataclass(slots=True)
 class ConversationReader:
     """Reads a conversation's messages."""
@@ -132,12 +141,9 @@ class ConversationReader:
             yield from self._end(task, after, last, agent)
 
     def _entries(self, task: Task, after: int) -> tuple[TranscriptEntry, ...]:
-        """An ended task's transcript is taken as if by its next run, which never comes: a run that had an entry under
-        way when the task ended adds nothing after somebody has read to the end."""
-        store = self.deps.store
-        if not (task.is_run and task.is_ended and task.fence):
-            return store.runs.transcript(task.workspace, task.id, after)
-        return store.runs.take_transcript(task.workspace, task.id, task.fence + 1, after)
+        if task.is_run and task.is_ended:
+            return ended_transcript(self.deps, task, after)
+        return self.deps.store.runs.transcript(task.workspace, task.id, after)
 
     def _parts(self, parts: Sequence[Task]) -> Iterator[ReadMessage]:
         for part in parts:
