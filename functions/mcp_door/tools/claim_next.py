@@ -103,13 +103,15 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
         *memory_lines(claimed["memory"]),
     ]
     if claimed["checkpoint"]:
-        lines += texts.block("the last worker", "checkpoint to go on from", claimed["checkpoint"])
+        lines += texts.block(claimed["checkpoint"]["by"], "checkpoint to go on from", claimed["checkpoint"])
     for result in claimed["results"]:
         lines += texts.block(result["agent"] or "a branch", f"result of {result['call_id']}", result)
     for answer in claimed["answers"]:
         lines += texts.block("people", f"answer to {answer['question_id']}", answer)
     if claimed["interaction_id"]:
         lines += texts.block("the outside", "callback", claimed["callback"])
+    if claimed["withheld"]:
+        lines.append(f"Another agent left {', '.join(claimed['withheld'])}. No person approved that for you.")
     return lines
 
 
@@ -127,6 +129,7 @@ def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
         "body": body,
         **given,
         "recoveries": claimed["recoveries"][-1:],
+        "withheld": claimed["withheld"],
     }
 
 

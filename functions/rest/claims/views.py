@@ -68,7 +68,9 @@ class ClaimAnswer(TypedDict):
     ``results``, or the value posted to the ``callback`` with its ``interaction_id``; null if none came in time.
     ``claimed_by``: the principal that claimed. ``checkpoint``: the latest one; for a retry without one, the latest of
     the retried handoff. ``run_state``: the saved state of a framework's run; null if none was saved. ``memory``: null
-    unless the handoff has a snapshot, or the request asked for ``auto_memories``."""
+    unless the handoff has a snapshot, or the request asked for ``auto_memories``. ``withheld``: the fields that other
+    agents' attempts filled, and that an agent doesn't get if it claims open work by approvals: no person approved them
+    for it."""
 
     task: task_views.TaskView
     body: dict[str, Any]
@@ -85,6 +87,7 @@ class ClaimAnswer(TypedDict):
     checkpoint: CheckpointState | None
     run_state: RunStateView | None
     memory: ClaimMemoryView | None
+    withheld: list[str]
 
 
 class Beat(TypedDict):
@@ -117,6 +120,7 @@ def claim_answer(deps: Deps, by: Principal, claimed: Claimed) -> ClaimAnswer:
         "checkpoint": checkpoint_state(saved) if saved else _earlier(details) if details.task.retry_of else None,
         "run_state": None if details.run_state is None else _run_state(details.run_state, claim),
         "memory": None if claimed.memory is None else claim_memory_view(claimed.memory),
+        "withheld": list(claimed.withheld),
     }
 
 

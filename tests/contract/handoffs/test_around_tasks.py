@@ -118,7 +118,7 @@ def test_the_next_claimer_finds_what_was_brought_and_the_latest_checkpoint(store
         store.commit(WORKSPACE, replace(back, resume_payload={"results": results}))
         task = back.task
     for read in (store.tasks.read(WORKSPACE, "task_1"), store.tasks.read_for_claim(WORKSPACE, "task_1")):
-        assert (read.resume_payload, read.checkpoint) == ({"results": [2, None]}, a_checkpoint(2))
+        assert (read.resume_payload, read.checkpoint) == ({"agent": task.agent, "results": [2, None]}, a_checkpoint(2))
     fresh = stored(store, "task_2")
     assert store.tasks.read(WORKSPACE, "task_2") == TaskDetails(task=fresh)
     assert store.tasks.read_for_claim(WORKSPACE, "task_2") == TaskDetails(task=fresh)

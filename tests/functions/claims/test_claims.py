@@ -24,7 +24,7 @@ def test_claim_next_answers_with_all_that_the_worker_needs(world: World, gateway
     told = reply.json
     assert set(told) == {
         *("task", "body", "claim_id", "fence", "claimed_by", "expires_at", "lease_seconds", "recoveries", "memory"),
-        *("checkpoint", "run_state", "results", "callback", "interaction_id", "answers"),
+        *("checkpoint", "run_state", "results", "callback", "interaction_id", "answers", "withheld"),
     }
     assert (told["task"]["id"], told["fence"], told["lease_seconds"]) == (task_id, 1, 60)
     assert told["expires_at"] == "2026-11-18T12:01:03.000Z"

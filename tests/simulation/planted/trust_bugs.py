@@ -11,6 +11,8 @@ _TRUST = {"focus": Focus.TRUST}
 _ATTACKS = "tests/functions/attacks"
 _EDITS = f"{_ATTACKS}/test_rules_and_agents.py"
 _CHANGED = f"{_ATTACKS}/test_changed_agents.py"
+_LEFT = f"{_ATTACKS}/test_left_by_others.py"
+_LEFT_OUT = f"{_LEFT}::test_a_guarded_agent_gets_nothing_that_another_agent_left_on_open_work"
 
 
 def _lowered(deed: str, right: str) -> do.Operator:
@@ -258,6 +260,31 @@ CHANGES = (
     bug("approved work is done by an agent that a member has registered since",
         do.never("agents/agent:Agent.changed", "version"),
         test=f"{_ATTACKS}/test_changed_agents.py::test_no_agent_that_was_registered_after_an_approval_takes_the_work"),
+    *(
+        bug(f"a guarded agent gets {part} of another agent",
+            do.never("claims/others_parts:without_others", part, *words),
+            test=f"{_LEFT_OUT}[{scene}]")
+        for part, scene, *words in (
+            ("checkpoint", "checkpoint-names0"),
+            ("own", "lost_lease-names1"),
+            ("failure", "failure-names2"),
+            ("brought", "callback-names3", "agent"),
+        )
+    ),
+    bug("a guarded agent gets the parts of others", do.never("claims/take_task:claimed_with_memory", "is_guarded"),
+        test=_LEFT_OUT),
+    bug("every agent gets its own parts alone",
+        do.drop_operand("claims/take_task:claimed_with_memory", "is_guarded"),
+        test=f"{_LEFT}::test_an_unguarded_agent_gets_what_another_agent_left"),
+    bug("the result of a wait doesn't name its agent",
+        do.value("tasks/change_writes:change_writes", "{}", "before", "agent"),
+        test=f"{_LEFT}::test_it_gets_what_it_left_itself[callback]"),
+    bug("a checkpoint doesn't name its agent",
+        do.argument("claims/save_checkpoint:save_checkpoint.decide", "Checkpoint", "agent", "None"),
+        test=f"{_LEFT}::test_it_gets_what_it_left_itself[checkpoint]"),
+    bug("a checkpoint of a failure doesn't name its agent",
+        do.argument("claims/fail_task:_partial_progress", "Checkpoint", "agent", "None"),
+        test=f"{_LEFT}::test_it_gets_what_it_left_itself[failure]"),
     _deed_by_test("a member gives an agent a tool", "GIVE_TOOL"),
     _deed_by_test("a member changes the prompt of an agent with a handoff tool", "WIDEN_AGENT"),
     _deed_by_test("a member has an agent with a handoff tool run", "RUN_AGENT"),

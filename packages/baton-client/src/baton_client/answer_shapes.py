@@ -21,7 +21,7 @@ NAMES: dict[str, str] = {
     "ChangeView": "id at by credential subject names before after state is_alone digest expires_at applied_at decided_at decided_by decided_credential reason",
     "ChangedTask": "id kind state title source_agent target_agent work_type priority effort labels created_at created_by updated_at ready_at not_before deferred_until due_date deadline attempt max_attempts version revision digest handoff_id master_task_id parent_id join_parent retry_of successors workflow_id depth flags approval held wait claim tracker url output failure",
     "CheckpointPage": "items next_cursor",
-    "ClaimAnswer": "task body claim_id fence claimed_by expires_at lease_seconds recoveries results callback interaction_id answers checkpoint run_state memory",
+    "ClaimAnswer": "task body claim_id fence claimed_by expires_at lease_seconds recoveries results callback interaction_id answers checkpoint run_state memory withheld",
     "CompletedAndNext": "id kind state title source_agent target_agent work_type priority effort labels created_at created_by updated_at ready_at not_before deferred_until due_date deadline attempt max_attempts version revision digest handoff_id master_task_id parent_id join_parent retry_of successors workflow_id depth flags approval held wait claim tracker url output failure completion_id completion",
     "ConversationPage": "items next_cursor",
     "ConversationView": "conversation_id agent agent_name state message tasks usage created_at",

@@ -3280,7 +3280,7 @@ class AskedView(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; for a retry without one, the latest of the retried handoff. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`."""
+    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; for a retry without one, the latest of the retried handoff. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`. `withheld`: the fields that other agents' attempts filled, and that an agent doesn't get if it claims open work by approvals: no person approved them for it."""
 
     task: TaskView
     body: dict[str, Any]
@@ -3297,6 +3297,7 @@ class ClaimAnswer(TypedDict):
     checkpoint: CheckpointState | None
     run_state: RunStateView | None
     memory: ClaimMemoryView | None
+    withheld: list[str]
 
 
 class CompletedAndNext(TypedDict):

@@ -19,7 +19,8 @@ ROOT_RATE = "root_rate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A saved state that a later attempt continues from (docs/spec/protocol.md §6)."""
+    """A saved state that a later attempt continues from (docs/spec/protocol.md §6). ``agent``: that of the claim; None
+    for one of an earlier release."""
 
     id: str
     workflow_id: str
@@ -28,6 +29,7 @@ class Checkpoint:
     state: dict[str, Any]
     at: datetime
     by: str
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,7 @@ def _partial_progress(
         state={"partial_progress": progress},
         at=now,
         by=request.call.by.key,
+        agent=task.claim.agent,
     )
 
 

@@ -31,7 +31,7 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
     def replay(saved: dict[str, Any]) -> tuple[Task, str]:
         return trail.from_snapshot(saved), saved["checkpoint_id"]
 
-    def decide(task: Task, _: Claim, settings: Settings) -> tuple[Task, str]:
+    def decide(task: Task, claim: Claim, settings: Settings) -> tuple[Task, str]:
         content = checked({"step_name": step_name, "state": state}, settings.guardrails, "")
         now = deps.clock.now()
         checkpoint_id = deps.ids.new("chk", now)
@@ -47,6 +47,7 @@ def save_checkpoint(deps: Deps, call: WorkerCall, step_name: str, state: dict[st
             state=content["state"],
             at=now,
             by=by.key,
+            agent=claim.agent,
         )
         answer = {**trail.snapshot(change.task), "checkpoint_id": checkpoint_id}
         commit(deps, change, Put(checkpoint), *idempotency.save_response(idempotency_key, answer))

@@ -24,9 +24,10 @@ from baton.ports.details import TaskDetails
 from baton.ports.queues import ReadyTask
 from baton.steps import idempotency
 from baton.steps.claims.held_claims import count_claims_besides
+from baton.steps.claims.others_parts import without_others
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
 from baton.steps.memory.claim_memory import claim_memory
-from baton.steps.questions.handoff_rules import remember_refusal, rules_for_claim
+from baton.steps.questions.handoff_rules import is_guarded, remember_refusal, rules_for_claim
 from baton.steps.tasks.change_task import commit, page_sync_of
 
 # A claim that is refused for what the task, the agent or the claimer is: the sweep of a lost lease is due all the same.
@@ -45,11 +46,13 @@ NOT_FOR_THE_CLAIMER = (
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A claimed task with its items. No other answer shows the claim's id."""
+    """A claimed task with its items. No other answer shows the claim's id. ``withheld``: the parts of the answer that
+    other agents left on the task, and no person has approved for this one."""
 
     details: TaskDetails
     claim_id: str
     memory: ClaimMemory | None = None  # None if neither the handoff nor the claimer has asked for it
+    withheld: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,5 +210,8 @@ def _claimed(
 
 
 def claimed_with_memory(deps: Deps, claimer: Claimer, details: TaskDetails, claim_id: str) -> Claimed:
-    """Returns the claim with what its claimer gets of the memory, read now."""
-    return Claimed(details, claim_id, claim_memory(deps, details, claimer.memories))
+    """Returns the claim with what its claimer gets of earlier attempts, and of the memory, read now."""
+    withheld: tuple[str, ...] = ()
+    if set(details.task.takers) - {claimer.agent} and is_guarded(deps, details, claimer.agent):
+        details, withheld = without_others(details, claimer.agent)
+    return Claimed(details, claim_id, claim_memory(deps, details, claimer.memories), withheld)

@@ -41,6 +41,15 @@ def rules_for_claim(deps: Deps, details: TaskDetails, agent: str) -> ClaimRules:
     return ClaimRules(asked=asked, groups=guards.groups, givers=givers_for(deps, task, agent) if asked else ())
 
 
+def is_guarded(deps: Deps, details: TaskDetails, agent: str) -> bool:
+    """True if the agent claims the work by approvals that rules, or the work itself, ask for. Reads like
+    ``AgentStore.guards``."""
+    guards, task = deps.store.agents.guards(details.task.workspace), details.task
+    if guards.are_none and task.approval is None:
+        return False
+    return bool(guards.asked(offer_of(task, frozenset(each.source for each in details.message.hops_to(task))), agent))
+
+
 def standing(deps: Deps, workspace: str, given: Sequence[ReadyApproval]) -> tuple[ReadyApproval, ...]:
     """Returns the approvals of ready work that stand: their humans have had the right to approve ever since. Reads like
     ``TokenStore.person``."""

@@ -51,7 +51,8 @@ def change_writes(change: Change, *, begins_alone: bool = False) -> list[ItemWri
         writes.append(put(items.failure_item(task, change.failure)))
     if change.resume_payload is not None:
         key = keys.task_item(task.workspace, task.id, keys.BROUGHT)
-        writes.append(put(items.payload_item(key, change.resume_payload)))
+        waited = {} if before is None else {"agent": before.agent}
+        writes.append(put(items.payload_item(key, {**waited, **change.resume_payload})))
     return writes + _slot_writes(change)
 
 
