@@ -10,6 +10,7 @@ from typing import Any
 
 from api import handler as api
 from baton.adapters.dynamodb.store import DynamoStore
+from baton.domain import numbers
 from baton.domain.access.principal import Principal
 from baton.ports.deps import Deps
 from create_handoff_marker import handler as create_handoff_marker
@@ -38,7 +39,7 @@ def gateway_event(
 ) -> dict[str, Any]:
     """API Gateway's payload format 2.0, with the caller's token. ``body``: bytes travel in base 64, texts as they are,
     the rest as JSON."""
-    text = body if isinstance(body, str | bytes | None) else json.dumps(body)
+    text = body if isinstance(body, str | bytes | None) else numbers.dumps(body)
     is_encoded = isinstance(text, bytes)
     context: dict[str, Any] = {"http": {"method": method, "path": path}, "requestId": "gateway-1", "stage": "$default"}
     return {

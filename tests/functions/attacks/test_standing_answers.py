@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from baton.domain.access.rights import Right
+from baton.domain.numbers import Number
+from baton.domain.questions.standing_answer import MAX_IN_FORCE
 from functions.attacks.test_rules_and_agents import Office, opened
 from support.gateway import Gateway, Reply
 from support.worlds.world import World, agent
@@ -321,6 +323,85 @@ def test_clocks_that_differ_let_no_standing_answer_outlive_a_refusal(desk: Desk,
     desk.office.world.clock.advance(-60 * minutes)
     desk.approve("ben", voted)
     assert waits(desk)
+
+
+# A refusal of the same action in another spelling
+
+PAID = {"to": "mallory", "amount": 100, "note": "caf\u00e9", "more": [{"n": 1.5}, True]}
+SPELLINGS: list[dict[str, Any]] = [
+    {"tool": "Pay"},
+    {"tool": "PAY"},
+    {"tool": "pay-"},
+    {"tool": "_pay"},
+    {"tool": "p\u0430y"},  # a Cyrillic letter
+    {"arguments": PAID | {"amount": 100.0}},
+    {"arguments": PAID | {"amount": Number("1e2")}},
+    {"arguments": PAID | {"more": [{"n": Number("1.50")}, True]}},
+    {"arguments": PAID | {"note": "cafe\u0301"}},
+    {"tool": "Pay", "arguments": PAID | {"amount": 100.0}},
+]
+IN_ANOTHER_SPELLING = pytest.mark.parametrize("other", SPELLINGS, ids=lambda other: "-".join(other))
+
+
+@IN_ANOTHER_SPELLING
+@ENDS
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+def test_a_refusal_in_another_spelling_ends_the_standing_answers_for_the_action(
+    desk: Desk, standing: Any, end: Callable[[Desk, str, Any], Any], other: dict[str, Any]
+) -> None:
+    second = desk.ask(**{"arguments": PAID} | other)
+    desk.approve("ada", desk.ask(arguments=PAID), standing=standing)
+    unused = desk.ask(arguments=PAID)
+    assert (second["outcome"], unused["outcome"]) == ("open", "approved")
+    ended(desk, end, "ada", second)
+    assert desk.standing() == []
+    assert desk.use(unused).code == "receipt_refused"
+    again = desk.ask(arguments=PAID)
+    assert (again["outcome"], again["decisions"]) == ("open", [])
+    assert desk.is_intact()
+
+
+@IN_ANOTHER_SPELLING
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+def test_no_standing_answer_begins_that_was_asked_for_before_a_refusal_in_another_spelling(
+    desk: Desk, standing: Any, other: dict[str, Any]
+) -> None:
+    voted, second = desk.ask(arguments=PAID, needed=2), desk.ask(**{"arguments": PAID} | other)
+    desk.approve("ada", voted, standing=standing)
+    desk.refuse("cat", second)
+    assert desk.approve("ben", voted)["outcome"] == "approved"
+    assert desk.standing() == []
+    assert desk.ask(arguments=PAID)["outcome"] == "open"
+
+
+@pytest.mark.parametrize("other", [{"arguments": {"n": True}}, {"arguments": {"n": "1"}}, {"tool": "pay_2"}], ids=str)
+def test_a_refusal_of_another_action_that_reads_alike_leaves_standing_answers(
+    desk: Desk, other: dict[str, Any]
+) -> None:
+    second = desk.ask(**other)
+    desk.approve("ada", desk.ask(), standing=THESE)
+    desk.refuse("ada", second)
+    assert desk.ask()["outcome"] == "approved"
+
+
+@pytest.mark.parametrize("other", [{"tool": "Pay"}, {"arguments": {"n": 1.0}}], ids=["tool", "arguments"])
+def test_a_standing_answer_approves_no_other_spelling_of_its_action(desk: Desk, other: dict[str, Any]) -> None:
+    desk.approve("ada", desk.ask(), standing=THESE)
+    assert desk.ask(**other)["outcome"] == "open"
+
+
+def test_a_refusal_ends_every_standing_answer_that_is_used_up(desk: Desk) -> None:
+    unused = []
+    for _ in range(MAX_IN_FORCE):
+        desk.approve("ada", desk.ask(), standing={"for": "tool", "times": 1})
+        unused.append(desk.ask())
+    assert {each["outcome"] for each in unused} == {"approved"}
+    one_more = desk.ask()
+    answer = {"outcome": "approved", "digest": one_more["digest"], "standing": {"for": "tool", "times": 1}}
+    refused = desk.office.ask("ada", "POST", f"{desk.path}/questions/{one_more['id']}/answer", answer)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "standing")
+    desk.refuse("ada", one_more)
+    assert {desk.use(each).code for each in unused} == {"receipt_refused"}
 
 
 # A changed agent

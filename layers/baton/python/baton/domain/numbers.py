@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import secrets
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -101,6 +101,15 @@ def approximate(value: Any) -> Any:
             return value
 
 
+def by_value(value: Any) -> Any:
+    """Returns a number in the one spelling of its value; anything else, a truth value included, unchanged."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return value
+    return Number(str(Decimal(str(value)).normalize(_WIDE))) if value else 0
+
+
+# Rounds no number that Baton stores.
+_WIDE = Context(prec=4 * MAX_DIGITS)
 # Marks a number that json writes as a text. Random, so that no content can hold it.
 _MARK = secrets.token_hex(16)
 _MARKED = re.compile(f'"{_MARK}([-+.0-9eE]+)"')

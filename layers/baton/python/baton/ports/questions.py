@@ -27,10 +27,12 @@ class QuestionStore(Protocol):
         """Returns the task's questions, the oldest first, as many as fit into 1 MB. One read."""
 
     def standing_answers(self, workspace: str, agent: str, tool: str) -> list[StandingAnswer]:
-        """Returns those of an agent's tool, the oldest first, also those that are over, for a day. One read."""
+        """Returns those of an agent's tool in any spelling, the oldest first, also those that are over, for a day. One
+        read."""
 
     def last_refusals(self, workspace: str, agent: str, tool: str, digests: Iterable[str]) -> Refusals:
-        """Returns those of any action of an agent's tool and of these, for 8 days. One read."""
+        """Returns those of any action of an agent's tool in any spelling and of these, for 8 days. ``digests``: of
+        their values. One read."""
 
     def all_standing_answers(self, workspace: str, limit: int, cursor: str | None) -> Page:
         """Returns those of a workspace, by agent and tool, also those that are over."""

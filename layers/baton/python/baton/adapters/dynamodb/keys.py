@@ -12,6 +12,7 @@ from zlib import crc32
 
 from baton.domain import times
 from baton.domain.access.workspace_change import ChangeState, WorkspaceChange
+from baton.domain.agents.rule_fit import folded
 from baton.domain.alerts.alert import Alert, AlertState, hour_of
 from baton.domain.bell.listener import Listener, Topic, place_of
 from baton.domain.canonical_json import digest_of
@@ -230,7 +231,11 @@ def standing_answers(workspace: str) -> str:
 
 
 def standing_answers_of(agent: str, tool: str) -> tuple[str, str]:
-    """The first and the last sort key of those of an agent's tool."""
+    """The first and the last sort key of those of an agent's tool, in any spelling that approval rules take for it."""
+    return _pair_of(agent, folded(tool))
+
+
+def _pair_of(agent: str, tool: str) -> tuple[str, str]:
     pair = digest_of([agent, tool])[:16]
     return f"{pair}#", f"{pair}#{_END}"
 
@@ -250,7 +255,7 @@ def last_approvals(workspace: str) -> str:
 
 def last_approvals_of(agent: str, tool: str) -> tuple[str, str]:
     """The first and the last sort key of approvals of an agent's tool, and of the tools that look like it."""
-    return standing_answers_of(agent, look(tool))
+    return _pair_of(agent, look(tool))
 
 
 def last_approval(workspace: str, agent: str, tool: str, question_id: str) -> Key:

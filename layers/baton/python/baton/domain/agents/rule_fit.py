@@ -40,9 +40,10 @@ def fitting(rules: Iterable[ApprovalRule], work: Work) -> tuple[ApprovalRule, ..
 
 def folded(name: str) -> str:
     """Returns the form of a name that rules compare. It ignores case, surrounding space, hidden characters, the kind of
-    separator, and differences that readers don't see: no other spelling of a name escapes a rule."""
+    separator, separators at the ends, and differences that readers don't see: no other spelling of a name escapes a
+    rule."""
     # A capital I looks like a small l: both become l, in any case.
-    return _SEPARATORS.sub("-", look(look(name).casefold()).replace("i", "l").strip())
+    return _SEPARATORS.sub("-", look(look(name).casefold()).replace("i", "l")).strip("-")
 
 
 def _fits(rule: ApprovalRule, work: Work) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
-from baton.domain.canonical_json import digest_of
+from baton.domain.canonical_json import digest_of, digest_of_values
 from baton.domain.questions.approvers import Approvers, Groups, are_met, may_decide, must_let_decide
 from baton.domain.questions.form import check_filled
 from baton.domain.questions.name_warnings import NameWarning
@@ -57,6 +57,11 @@ class Action:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of tool and arguments: why it is done isn't part of what is done."""
         return digest_of({"arguments": self.arguments, "tool": self.tool})
+
+    @property
+    def values_digest(self) -> str:
+        """The digest of its arguments that every spelling of them has. A receipt is for ``digest`` alone."""
+        return digest_of_values(self.arguments)
 
     def with_arguments(self, arguments: dict[str, Any]) -> Action:
         return replace(self, arguments=arguments)
@@ -192,10 +197,11 @@ class Question:
         return None if approved is None else approved.arguments
 
     @property
-    def digests(self) -> frozenset[str]:
+    def values_digests(self) -> frozenset[str]:
         """Of the action as it was asked for, and as it was approved: its refusal or revocation is of both."""
-        asked = None if self.action is None else self.action.digest
-        return frozenset(each for each in (asked, self.approved_digest) if each is not None)
+        last = self.decisions[-1] if self.outcome is Outcome.APPROVED else None
+        approved = None if last is None else self.approved_by(last)
+        return frozenset(each.values_digest for each in (self.action, approved) if each is not None)
 
     def expired(self, now: datetime) -> Question:
         """Returns the question as it is once its time is over."""

@@ -8,15 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors, times
+from baton.domain.canonical_json import digest_of_values
 from baton.domain.questions.question import Action, Decision, Question, Wish
 
 MAX_SECONDS, DEFAULT_SECONDS = 7 * 86_400, 3_600
 MAX_TIMES, DEFAULT_TIMES = 1_000, 10
-# Of one agent and tool, at once.
+# Of one agent and tool, at once. One that is used up counts while something that it approved can be begun: a refusal
+# ends them all in one transaction.
 MAX_IN_FORCE = 20
-# Those that one refusal ends, besides the ones that voted on the question: all that are in force, and some that are
-# used up.
-MAX_ENDED = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +53,11 @@ class StandingAnswer:
 
     def fits(self, action: Action) -> bool:
         is_its_tool = (action.tool, action.tool_version) == (self.tool, self.tool_version)
-        return is_its_tool and self.is_for((action.digest,))
+        return is_its_tool and self.digest in (None, action.digest)
 
-    def is_for(self, digests: Collection[str]) -> bool:
-        """True if it is for one of these actions of its tool, whatever the tool's version."""
-        return self.digest is None or self.digest in digests
+    def is_for(self, values_digests: Collection[str]) -> bool:
+        """True if it is for one of these actions of its tool, in whichever spelling, whatever the tool's version."""
+        return self.digest is None or digest_of_values(self.arguments) in values_digests
 
     def with_one_used(self) -> StandingAnswer:
         return replace(self, used=self.used + 1, version=self.version + 1)
@@ -83,10 +82,10 @@ class Standing:
     until: datetime | None = None
     times: int = DEFAULT_TIMES
 
-    def wish(self, now: datetime, refusals: Refusals, digest: str) -> Wish:
-        """``digest``: of the action. Raises ``InvalidInput``."""
+    def wish(self, now: datetime, refusals: Refusals, action: Action) -> Wish:
+        """Raises ``InvalidInput``."""
         wish = Wish(only_these=self.only_these, until=self._end(now), times=self.times)
-        return replace(wish, after_refusal=refusals.about(wish, digest).question_id)
+        return replace(wish, after_refusal=refusals.about(wish, action).question_id)
 
     def is_wish(self, wish: Wish) -> bool:
         """True for a repeat of the request. Without a time it means the time of the first request."""
@@ -125,9 +124,10 @@ def wished(question: Question, decision: Decision, wish: Wish, new_id: str) -> S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRefusal:
-    """The last action of an agent's tool that people refused, or whose approval they took back: with this ``digest``;
-    None for any. ``question_id``: None if nobody has. ``version``: that of any action rises with each standing answer,
-    too: so none begins beside a refusal that doesn't know of it."""
+    """The last action of an agent's tool that people refused, or whose approval they took back. ``tool``: in one of its
+    spellings, which share one refusal. ``digest``: that of the action's values (``Action.values_digest``); None for any
+    action. ``question_id``: None if nobody has. ``version``: that of any action rises with each standing answer, too:
+    so none begins beside a refusal that doesn't know of it."""
 
     agent: str
     tool: str
@@ -143,21 +143,19 @@ class LastRefusal:
 @dataclass(frozen=True, slots=True)
 class Refusals:
     """The last refusals that standing answers for some actions of one agent's tool have to be newer than. ``last``: by
-    the digest of the action; under None for any."""
+    the digest of the action's values; under None for any."""
 
     last: dict[str | None, LastRefusal]
 
-    def about(self, wish: Wish, digest: str) -> LastRefusal:
-        """Returns the last refusal of an action that the standing answer would approve. ``digest``: of the action."""
-        return self.last[digest if wish.only_these else None]
+    def about(self, wish: Wish, action: Action) -> LastRefusal:
+        """Returns the last refusal of an action that the standing answer would approve. ``action``: of the question."""
+        return self.last[action.values_digest if wish.only_these else None]
 
-    def let_begin(self, decision: Decision) -> bool:
+    def let_begin(self, decision: Decision, action: Action) -> bool:
         """True if no such action was refused since the person asked for the standing answer. Refusals are compared by
         their questions, as the clocks of processes differ. They are forgotten once every earlier wish has ended."""
         wish = decision.wish
-        if wish is None or decision.digest is None:
-            return False
-        return self.about(wish, decision.digest).question_id in (None, wish.after_refusal)
+        return wish is not None and self.about(wish, action).question_id in (None, wish.after_refusal)
 
     def with_begun(self, now: datetime) -> LastRefusal:
         """Returns what is saved with standing answers that begin."""

@@ -12,7 +12,6 @@ from baton.domain.access.rights import Deed
 from baton.domain.questions.approvers import Groups
 from baton.domain.questions.question import Action, Decision, Outcome, Question, Wish
 from baton.domain.questions.standing_answer import (
-    MAX_ENDED,
     MAX_IN_FORCE,
     LastApproval,
     Refusals,
@@ -68,7 +67,7 @@ def wish_of(deps: Deps, question: Question, action: Action, asked: Standing, now
     if not _room(deps, question, action, now):
         message = f"can't be added: {MAX_IN_FORCE} stand for this tool, revoke one"
         raise errors.InvalidInput("standing", message)
-    return asked.wish(now, _refusals(deps, question, action), action.digest)
+    return asked.wish(now, _refusals(deps, question, action), action)
 
 
 def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime) -> tuple[Question, tuple[Write, ...]]:
@@ -79,7 +78,7 @@ def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime
     if question.action is None or not wishes:
         return question, ()
     refusals = _refusals(deps, question, question.action)
-    wishes = [each for each in wishes if refusals.let_begin(each)]
+    wishes = [each for each in wishes if refusals.let_begin(each, question.action)]
     room = min(_room(deps, question, question.action, now), len(wishes))
     made = (
         wished(question, each, each.wish, deps.ids.new("sta", now))
@@ -95,31 +94,28 @@ def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime
 
 def end_standing(deps: Deps, question: Question, by: str, now: datetime) -> tuple[Write, ...]:
     """Returns the writes that end the standing answers in the question's decisions, and the others that would approve
-    its action: somebody refuses what they approve. Those that were asked for and haven't begun never will. Two reads
-    for an action."""
+    its action in any spelling: somebody refuses what they approve. Those that were asked for and haven't begun never
+    will. Two reads for an action."""
     if question.action is None:
         return ()
     refusals = _refusals(deps, question, question.action)
     found = deps.store.questions.standing_answers(question.workspace, question.agent, question.action.tool)
     ids = {each.standing for each in question.decisions if each.standing is not None}
     named = [each for each in found if each.id in ids and each.revoked_at is None]
-    others = [each for each in found if each.is_for(question.digests) and each.id not in ids]
-    # Those in force first, as there may be any number that are used up.
-    allowing = sorted((each for each in others if each.allows_something(now)), key=lambda each: each.used >= each.times)
-    ended = (each.revoked(by, now) for each in (*named, *allowing[:MAX_ENDED]))
+    refused = question.values_digests
+    others = [each for each in found if each.allows_something(now) and each.is_for(refused) and each.id not in ids]
+    ended = (each.revoked(by, now) for each in (*named, *others))
     return (*map(Save, refusals.with_refused(now, question.id)), *map(Save, ended))
 
 
 def _refusals(deps: Deps, question: Question, action: Action) -> Refusals:
     """Is read before the standing answers: then its version covers them."""
-    return deps.store.questions.last_refusals(
-        question.workspace, question.agent, action.tool, {action.digest, *question.digests}
-    )
+    return deps.store.questions.last_refusals(question.workspace, question.agent, action.tool, question.values_digests)
 
 
 def _room(deps: Deps, question: Question, action: Action, now: datetime) -> int:
     found = deps.store.questions.standing_answers(question.workspace, question.agent, action.tool)
-    return max(0, MAX_IN_FORCE - sum(each.is_in_force(now) for each in found))
+    return max(0, MAX_IN_FORCE - sum(each.allows_something(now) for each in found))
 
 
 def last_approval(question: Question) -> tuple[Write, ...]:
