@@ -94,6 +94,8 @@ at `https://` `HTTPS_PROXY` and `NO_PROXY`, are obeyed.
 - On a terminal, a screen; elsewhere, or with `--json`, one JSON document as [openapi.json](openapi.json) has it.
   `baton events tail --follow` is an exception: a line of JSON for each entry. `baton approvals list` has the open
   `questions` beside the page of tasks, `baton ask` the fields of the decision that counts beside the question's.
+- On a standard output of another encoding than UTF-8 (`PYTHONIOENCODING`, a Windows code page), JSON is ASCII, with its
+  own escapes.
 - `--text` prints the screen off a terminal, too. Times are ages, with `--utc` in full.
 - `-o name` prints ids alone, one a line, and `--query` what an expression of [JMESPath](https://jmespath.org) picks
   of the document: `TASK=$(baton handoff create … --query task.id)`. A text that it picks has no quotes.
@@ -142,6 +144,7 @@ complete commands, options, agents, tasks, states and profiles. ([Decision
 079](decisions/079-the-command-picks-and-remembers.md))
 
 `TEXT` of a summary, a reason, a description or a note may be `@FILE`, or `-` for standard input; so may `JSON`.
+Files and standard input are UTF-8, and a byte order mark is no part of the text.
 `TIME` is as `2h` or `3d`, or RFC 3339. Without an offset it is this machine's local time, by the rule of RFC 5545: a
 time in the hour that the clocks skip counts by the offset before that hour, and a time that occurs twice is the first
 one. `TEXT …` may be given several times. `--data` takes the rest of a body: what

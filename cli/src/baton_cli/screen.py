@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -26,6 +27,7 @@ GAP = 2
 WHOLE = {"ID", "Task", "Handoff", "Token", "Review", "Alert"}
 # The end of the labels with values that are never wrapped.
 COPIED = "digest"
+ID = re.compile(r"\b[a-z]{2,12}_[0-9a-z]{16,}\b")
 
 
 class Styled(NamedTuple):
@@ -55,14 +57,17 @@ class Screen:
         return LINE_ENDS.join(each.rstrip() for each in self._file.getvalue().split(LINE_ENDS))
 
     def title(self, text: str) -> None:
-        self._console.print(Text(one_line(text), style="bold"))
+        self.line(one_line(text), "bold")
 
     def heading(self, text: str) -> None:
         self._console.print()
-        self._console.print(Text(one_line(text), style="bold cyan"))
+        self.line(one_line(text), "bold cyan")
 
     def line(self, text: str = "", style: str = "", *, indent: int = 0) -> None:
-        """One line or several; a long one is wrapped at the same indent."""
+        """One line or several; a long one is wrapped at the same indent, and an id isn't broken."""
+        if self._breaks_an_id(text, indent):
+            self.unwrapped(text, style, indent=indent)
+            return
         self._console.print(Padding(Text(visible(text), style=style), (0, 0, 0, indent)))
 
     def unwrapped(self, text: str, style: str = "", *, indent: int = 0) -> None:
@@ -70,7 +75,11 @@ class Screen:
         self._console.print(Text(f"{' ' * indent}{visible(text)}", style=style), soft_wrap=True)
 
     def marked(self, mark: str, text: str, style: str = "", *, indent: int = 0) -> None:
-        """A mark, and beside it a text that is wrapped under its own beginning."""
+        """A mark, and beside it a text that is wrapped under its own beginning. An id isn't broken."""
+        if self._breaks_an_id(text, indent + len(mark) + 1):
+            beginning = Text(f"{' ' * indent}{one_line(mark)} ", style=style)
+            self._console.print(beginning + Text(visible(text)), soft_wrap=True)
+            return
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_column(no_wrap=True)
         row.add_column(overflow="fold")  # a word that is wider than the screen isn't cut
@@ -78,15 +87,15 @@ class Screen:
         self._console.print(Padding(row, (0, 0, 0, indent)))
 
     def pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Labels and values; those without a value are left out. A digest is never wrapped: it is copied."""
+        """Labels and values; those without a value are left out. A digest or an id is never wrapped: it is copied."""
         rows = [(Text(one_line(label), style="dim"), Text(visible(value))) for label, value in pairs if value]
         width = max((label.cell_len for label, _ in rows), default=0)
-        for is_copied, group in groupby(rows, lambda row: row[0].plain.lower().endswith(COPIED)):
+        for is_copied, group in groupby(rows, lambda row: self._is_copied(row[0], row[1], width + GAP)):
             grid = Table.grid(padding=(0, 2, 0, 0))
             grid.add_column(no_wrap=True, min_width=width)
             grid.add_column(overflow="fold")
             for label, value in group:
-                if is_copied and width + GAP + value.cell_len > self.width:
+                if is_copied:
                     label.pad_right(width + GAP - label.cell_len)
                     self._console.print(label + value, soft_wrap=True)
                 else:
@@ -97,11 +106,24 @@ class Screen:
         """The last column takes what room is left, and is cut where there isn't enough; ids are never cut."""
         cells = [[_cell(each) for each in row] for row in rows]
         drawn = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
-        for header, width in zip(headers, _widths(headers, cells, self.width), strict=True):
+        widths = _widths(headers, cells, self.width)
+        for header, width in zip(headers, widths, strict=True):
             drawn.add_column(header, no_wrap=True, overflow="ellipsis", width=width)
         for row in cells:
             drawn.add_row(*row)
+        # A terminal that is narrower than the ids breaks the lines by itself.
+        self._console.width = max(self.width, sum(widths) + GAP * len(widths))
         self._console.print(drawn)
+        self._console.width = self.width
+
+    def _is_copied(self, label: Text, value: Text, begins_at: int) -> bool:
+        is_wide = begins_at + value.cell_len > self.width
+        is_digest = label.plain.lower().endswith(COPIED)
+        return is_wide and (is_digest or self._breaks_an_id(value.plain, begins_at))
+
+    def _breaks_an_id(self, text: str, begins_at: int) -> bool:
+        """True if an id of the text is wider than the room for it."""
+        return any(begins_at + len(found) > self.width for found in ID.findall(text))
 
     def when(self, text: str | None) -> str:
         """A time as its age, or whole if that was asked for."""
@@ -125,7 +147,7 @@ def _widths(headers: Sequence[str], rows: Sequence[Sequence[Text]], room: int) -
     too_much = sum(widths) + GAP * (len(widths) - 1) - room
     order = [len(widths) - 1, *sorted(range(len(widths) - 1), key=lambda at: -widths[at])]
     for at in order:
-        if headers[at] not in WHOLE:
+        if headers[at] not in WHOLE and not any(ID.fullmatch(row[at].plain) for row in rows):
             given = max(0, min(too_much, widths[at] - NARROWEST))
             widths[at] -= given
             too_much -= given

@@ -170,3 +170,19 @@ def test_no_token_is_made_for_a_profile_that_cant_be_saved(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     code, _, err = terminal.runs("init", "--name", "prod", "--agent", "linter")
     assert (code, f"{config_path()} can't be" in err) == (2, True), err
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252", "utf-8", "utf-16"])
+@pytest.mark.parametrize("options", ["--json", "--query '[task, handoff]'"])
+def test_json_is_whole_in_each_encoding_of_the_output(terminal: Terminal, encoding: str, options: str) -> None:
+    line = f"{GIVE} 'Größe 😀 мир' {options}"
+    given = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    done = outside(terminal, line, "> $HOME/out", **given)
+    assert done.returncode == 0, done.stderr
+    content = (Path(os.environ["HOME"]) / "out").read_bytes()
+    assert "Größe 😀 мир" in json.dumps(json.loads(content.decode(encoding)), ensure_ascii=False)
+
+
+def test_a_screen_in_another_encoding_shows_what_it_can(terminal: Terminal) -> None:
+    done = outside(terminal, f"{GIVE} 'Größe 😀' --text", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (done.returncode, done.stdout.startswith(r"\u2713 ho_")) == (0, True)
