@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from baton.domain.access.rights import Right
 from support.chromium import fetched
 from support.console_looks import nothing_found
 from support.values.tricks import TRICKS, only_text
 from support.worlds.console_desk import Desk
 from support.worlds.http_agents import ALICE
-from support.worlds.world import human
+from support.worlds.world import human, person
 
 REFUND = {"kind": "action", "text": "The parcel was lost", "tool": "refund", "arguments": {"amount": 100, "to": "Ada"}}
 FORM = {
@@ -313,6 +314,28 @@ def test_an_action_is_approved_now_and_later(signed_in: Any, desk: Desk, expect:
     expect(signed_in.get_by_text("used 1 of 3 times, of which 1 weren't begun yet")).to_be_visible()
     signed_in.get_by_role("link", name="answer to this").click()
     expect(whole.get_by_text('"amount": 100')).to_be_visible()
+
+
+def test_a_standing_answer_shows_the_agent_once_a_member_has_changed_it(
+    signed_in: Any, desk: Desk, expect: Any
+) -> None:
+    question = asked(desk, **REFUND)
+    target = f"/agents/{question['agent']}"
+    assert desk.served.gateway.put(person(Right.MEMBER, "mia"), target, {"produces": ["reports"]}).status == 200
+    opened(signed_in, desk, question)
+    until_live(signed_in)
+    for answer in ("Leave it waiting", "Approve for it as it is now"):
+        signed_in.keyboard.press("s")
+        signed_in.get_by_role("dialog").get_by_role("button", name="Approve, now and later").click()
+        dialog = signed_in.get_by_role("dialog", name="has changed")
+        expect(dialog).to_contain_text("human:mia has changed it since this question came")
+        expect(dialog).to_contain_text("reports")
+        assert desk.served.gateway.get(ALICE, "/standing-answers").json["items"] == []
+        assert now(desk, question)["outcome"] == "open"
+        dialog.get_by_role("button", name=answer).click()
+        expect(dialog).to_have_count(0)
+    expect(signed_in.get_by_text("Approved, now and later:")).to_be_visible()
+    assert now(desk, question)["outcome"] == "approved"
 
 
 IN_TWO_DAYS = "new Date(Date.now() + 2 * 86400000).toISOString().slice(0, 16)"

@@ -13,6 +13,8 @@ _BY_CODE = {
     "agent_changed retry": "look at it: baton agents show {agent}; then: baton tasks retry {retry_of} {looked_at}",
     "agent_changed review": "look at it: baton agents show {agent}; then: "
     "baton reviews release {review_id} --version VERSION {looked_at}",
+    "agent_changed question": "look at it: baton agents show {agent}; then: "
+    "baton approvals answer {question_id} --task {task_id} --approve --digest DIGEST --standing FOR {looked_at}",
     "agent_changed conversation": "look at it: baton agents show {agent}; then: "
     "baton chat --resume {conversation_id} {looked_at}",
     "already_claimed": "another one: baton tasks claim; who has it: baton tasks show {task_id}",
@@ -83,7 +85,7 @@ _BY_STATUS = {
 }
 
 
-_ABOUT = {"review_id": "review", "retry_of": "retry", "conversation_id": "conversation"}
+_ABOUT = {"review_id": "review", "retry_of": "retry", "conversation_id": "conversation", "question_id": "question"}
 
 
 def after(status: int, code: str, problem: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from baton_cli import typed_values
+from baton_cli.approval_decisions import CHANGED, looked_at, takes_as_it_is
 from baton_cli.key_queue import LOOKS, KeyQueue, KeyTerminal, says_yes
 from baton_cli.question_decisions import STANDING_HELP, ShownQuestion, answer_of, decide, standing_of, whole
 from baton_cli.question_wait import Question
@@ -95,7 +96,20 @@ class QuestionQueue(KeyQueue):
         self.terminal.say(f"{warnings.BAR} {one_line(question['tool'])}")
         who = f"{question['agent']} may use this tool"
         is_meant = says_yes(self.terminal, f"{who} {reach}, {count} times, until {until}")
-        return is_meant and self._decide(question, "approved", standing=standing)
+        return is_meant and self._decide_standing(question, standing)
+
+    def _decide_standing(self, question: Question, standing: dict[str, Any]) -> bool:
+        """Shows an agent that has changed since it asked, and asks again."""
+        known: dict[str, Any] = {}
+        while True:
+            try:
+                return self._decide(question, "approved", standing=standing, **known)
+            except Refused as refusal:
+                if refusal.code != CHANGED:
+                    raise
+                if not takes_as_it_is(self.app, self.terminal, refusal.problem):
+                    return False
+                known = looked_at(refusal.problem)
 
     def refuse(self, shown: ShownQuestion) -> bool:
         reason = self.terminal.line("Why?")

@@ -50,14 +50,16 @@ class StandingRequest(models.Body):
     until: models.Instant | None = None
     times: Annotated[int, Field(ge=1, le=MAX_TIMES)] = DEFAULT_TIMES
 
-    def given(self) -> Standing:
-        return Standing(only_these=self.for_ == "arguments", until=self.until, times=self.times)
+    def given(self, agent_version: int | None) -> Standing:
+        only_these = self.for_ == "arguments"
+        return Standing(only_these=only_these, until=self.until, times=self.times, agent_version=agent_version)
 
 
 class Answering(models.Body):
     """``outcome``: ``approved`` an action, ``answered`` a question, or ``refused`` it with a ``reason``. ``digest``: of
     the action as it was seen. ``arguments``: those that are approved in place of what was asked. ``standing``: the
-    approval is for later actions, too."""
+    approval is for later actions, too. ``agent_version``: the ``version`` of the agent, once the person has looked at
+    it. Needed beside ``standing`` if a service or a member has changed the agent since the question came."""
 
     outcome: Literal["approved", "answered", "refused"]
     digest: Digest | None = None
@@ -65,10 +67,12 @@ class Answering(models.Body):
     answer: Any = None
     reason: models.Reason | None = None
     standing: StandingRequest | None = None
+    agent_version: requests.Positive | None = None
 
     def given(self) -> Answer:
-        given = self.model_dump(exclude={"outcome", "standing"})
-        return Answer(**given, outcome=Outcome(self.outcome), standing=self.standing.given() if self.standing else None)
+        given = self.model_dump(exclude={"outcome", "standing", "agent_version"})
+        standing = self.standing.given(self.agent_version) if self.standing else None
+        return Answer(**given, outcome=Outcome(self.outcome), standing=standing)
 
 
 class Revoking(models.Body):

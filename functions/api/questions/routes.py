@@ -62,8 +62,9 @@ def get_question(deps: Deps, call: routing.Call[None, None]) -> answers.Answer:
     is_idempotent=False,
 )
 def give_answer(deps: Deps, call: routing.Call[requests.Answering, None]) -> answers.Answer:
-    """Approve the action, answer the question, or refuse it; never by who asked. The same answer again changes
-    nothing."""
+    """Approve the action, answer the question, or refuse it; never by who asked. The same answer again changes nothing.
+
+    409 `agent_changed` for an answer with `standing`: a service or a member has changed the agent since it asked."""
     question_id = call.params["question_id"]
     question = answer_question(deps, call.by, call.task_id, question_id, call.body.given())
     return answers.ok(_shown(deps, call.by, question))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from baton.domain.access.rights import Right
 from baton.domain.numbers import Number
 from baton.domain.questions.standing_answer import MAX_IN_FORCE
-from functions.attacks.test_rules_and_agents import Office, opened
+from baton.ports.writes import Save
+from functions.attacks.test_rules_and_agents import Meanwhile, Office, opened
 from support.gateway import Gateway, Reply
-from support.worlds.world import World, agent
+from support.worlds.world import WORKSPACE, World, agent
 
 SLUG = "deployer"
 DEPLOYER = agent(SLUG)
@@ -430,9 +432,82 @@ def test_a_standing_answer_is_not_for_an_agent_that_was_changed_since(desk: Desk
 def test_a_standing_answer_of_a_vote_is_for_the_agent_as_it_was_at_the_vote(desk: Desk) -> None:
     first = desk.ask(needed=2)
     desk.approve("ada", first, standing=TOOL)
-    must(desk.office.edit("mia", SLUG, **PAY_MALLORY))
-    desk.approve("ben", first, standing=TOOL)
+    version = must(desk.office.edit("mia", SLUG, **PAY_MALLORY))["version"]
+    desk.approve("ben", first, standing=TOOL, agent_version=version)
     assert [each["by"] for each in desk.ask(needed=2)["decisions"]] == ["ben"]
+
+
+def answer(desk: Desk, by: str, question: Any, **more: Any) -> Reply:
+    """As the person has read the question."""
+    body = {"outcome": "approved", "digest": question["digest"], "standing": TOOL, **more}
+    return desk.office.ask(by, "POST", f"{desk.path}/questions/{question['id']}/answer", body)
+
+
+@pytest.mark.parametrize("skew", [0, 1.5], ids=["same clock", "clocks differ"])
+@pytest.mark.parametrize("standing", [TOOL, THESE], ids=["tool", "arguments"])
+@pytest.mark.parametrize("by", ["mia", "ci"])
+def test_a_standing_answer_waits_until_its_person_has_seen_how_the_agent_changed(
+    desk: Desk, by: str, standing: Any, skew: float
+) -> None:
+    asked = desk.ask()
+    version = must(desk.office.edit(by, SLUG, **PAY_MALLORY))["version"]
+    desk.office.world.clock.advance(skew)
+    refused = answer(desk, "ada", asked, standing=standing)
+    told = refused.json
+    assert (refused.status, refused.code, told["question_id"]) == (409, "agent_changed", asked["id"])
+    assert (told["task_id"], told["agent"], told["version"]) == (asked["task_id"], SLUG, version)
+    assert (told["changed_by"].partition(":")[2], told["fields"]) == (by, ["system_prompt"])
+    assert "since this question came" in told["detail"]
+    for other in (version - 1, version + 1):
+        assert answer(desk, "ada", asked, standing=standing, agent_version=other).code == "agent_changed"
+    assert desk.standing() == []
+    must(answer(desk, "ada", asked, standing=standing, agent_version=version))
+    assert desk.ask()["outcome"] == "approved"
+    must(desk.office.edit(by, SLUG, system_prompt="Pay mia"))
+    assert desk.ask()["outcome"] == "open"
+
+
+def test_an_approval_of_one_action_asks_nothing_about_the_agent(desk: Desk) -> None:
+    asked = desk.ask()
+    must(desk.office.edit("mia", SLUG, **PAY_MALLORY))
+    assert desk.approve("ada", asked)["outcome"] == "approved"
+
+
+def test_a_standing_answer_is_not_for_an_agent_that_changes_while_it_is_given() -> None:
+    store = Meanwhile()
+    world = World(store=store)
+    desk = Desk(opened(world, Gateway(world.deps)))
+    asked = desk.ask()
+    world.clock.advance(1)
+
+    def meanwhile() -> None:
+        world.clock.advance(milliseconds=5)
+        must(desk.office.edit("mia", SLUG, **PAY_MALLORY))
+        world.clock.advance(milliseconds=5)
+
+    store.steps = {"question": meanwhile}
+    answer(desk, "ada", asked)
+    assert store.steps == {}
+    assert desk.ask(666)["outcome"] == "open"
+
+
+def test_a_repeated_vote_names_the_agent_as_it_is_now(desk: Desk) -> None:
+    first = desk.ask(needed=2)
+    voted = must(answer(desk, "ada", first))
+    version = must(desk.office.edit("mia", SLUG, **PAY_MALLORY))["version"]
+    assert must(answer(desk, "ada", first)) == voted
+    must(answer(desk, "ada", first, agent_version=version))
+    must(answer(desk, "ben", first, agent_version=version))
+    assert [each["is_suspended"] for each in desk.standing()] == [False, False]
+
+
+def test_a_standing_answer_of_an_earlier_release_is_for_an_agent_that_never_changed(desk: Desk) -> None:
+    desk.approve("ada", desk.ask(), standing=TOOL)
+    (given,) = desk.office.world.store.questions.standing_answers(WORKSPACE, SLUG, "pay")
+    desk.office.world.store.commit(WORKSPACE, Save(replace(given, agent_version=0, version=given.version + 1)))
+    assert desk.ask()["outcome"] == "approved"
+    must(desk.office.edit("mia", SLUG, **PAY_MALLORY))
+    assert desk.ask()["outcome"] == "open"
 
 
 @pytest.mark.parametrize(("by", "values"), [("abe", PAY_MALLORY), ("mia", {"description": "Deploys"})])

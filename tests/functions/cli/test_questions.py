@@ -245,6 +245,31 @@ def test_a_standing_answer_for_an_agent_that_was_changed_is_shown_as_suspended(o
     assert "suspended: the agent was changed since" in office.terminal.screen("approvals", "standing")
 
 
+@pytest.mark.parametrize(("said", "count"), [("n", 0), ("y", 1)])
+def test_an_agent_that_changed_since_it_asked_is_shown_before_an_approval_stands(
+    office: Office, said: str, count: int
+) -> None:
+    asked = office.asks()
+    change = {"system_prompt": "Pay mallory"}
+    assert office.terminal.api.gateway.put(service(), "/agents/auto-code", change).status == 200
+    _, desk = office.queue("S", "2", "y", said)
+    assert desk.asked[-1] == "Approve it for auto-code as it is now (y/N)?"
+    assert '- system_prompt: "Pay mallory"' in desk.said
+    assert office.question(asked)["outcome"] == ("approved" if count else "open")
+    assert len(office.terminal.json("approvals", "standing")["items"]) == count
+
+
+def test_a_verb_names_the_agent_that_changed_since_it_asked(office: Office) -> None:
+    asked, terminal = office.asks(), office.terminal
+    change = {"system_prompt": "Pay mallory"}
+    version = terminal.api.gateway.put(service(), "/agents/auto-code", change).json["version"]
+    line = ("approvals", "answer", asked["id"], "--approve", "--digest", asked["digest"], "--standing", "tool")
+    code, _, err = terminal.runs(*line)
+    assert (code, f"--agent-version {version}" in err) == (1, True)
+    assert terminal.json(*line, "--agent-version", str(version))["outcome"] == "approved"
+    assert [each["is_suspended"] for each in terminal.json("approvals", "standing")["items"]] == [False]
+
+
 @pytest.mark.parametrize("lines", [("",), ("3", "y"), ("2", "n"), ("tool never", "y")])
 def test_a_standing_answer_that_is_not_meant_is_not_given(office: Office, lines: tuple[str, ...]) -> None:
     asked = office.asks()
@@ -392,7 +417,13 @@ def test_verbs_answer_and_refuse(office: Office) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [(), ("--approve", "--refuse", "No"), ("--answer", "a", "--digest", "b"), ("--refuse", "a", "--standing", "tool")],
+    [
+        (),
+        ("--approve", "--refuse", "No"),
+        ("--answer", "a", "--digest", "b"),
+        ("--refuse", "a", "--standing", "tool"),
+        ("--approve", "--yes", "--agent-version", "2"),
+    ],
 )
 def test_what_is_no_one_decision_isnt_sent(office: Office, line: tuple[str, ...]) -> None:
     asked = office.asks()

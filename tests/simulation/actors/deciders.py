@@ -75,7 +75,10 @@ class Decider:
         self._give(question)
 
     def _give(self, question: Item) -> None:
-        sim, by, said = self._sim, self._person(), self._said(question)
+        sim, by = self._sim, self._person()
+        said = self._said(question)
+        if said.standing is not None and said.standing.agent_version is not None:
+            sim.oracle.standing.is_named(question["id"], by.id, said.standing.agent_version)
         by = by if self._draw(30) else agent("a")
         outcome = self._context.ask(
             "answer",
@@ -96,14 +99,18 @@ class Decider:
         digest = asked if self._draw(10) else "0" * 64
         if not self._draw(6):
             return Answer(outcome=Outcome.APPROVED, digest=digest, arguments={"n": 7})
-        return Answer(outcome=Outcome.APPROVED, digest=digest, standing=self._standing() if self._draw(2) else None)
+        standing = self._standing(question["agent"]) if self._draw(2) else None
+        return Answer(outcome=Outcome.APPROVED, digest=digest, standing=standing)
 
-    def _standing(self) -> Standing:
+    def _standing(self, slug: str) -> Standing:
         habits = self._context.habits
         most_ms = 20_000 if self._draw(3) else 1_000
         ahead = (200 + self._draw(most_ms)) * habits.slowness / 1_000 if habits.is_hot else 1 + self._draw(most_ms // 5)
         until = self._sim.clock.now() + timedelta(seconds=ahead) if self._draw(2) else None
-        return Standing(only_these=self._draw(2) == 1, until=until, times=1 + self._draw(2))
+        agents = self._context.ledger.agents.get(slug) or [(0, {})]
+        looked_at = agents[-1][1].get("version") if self._draw(2) else None
+        only_these, most = self._draw(2) == 1, 1 + self._draw(2)
+        return Standing(only_these=only_these, until=until, times=most, agent_version=looked_at)
 
     def _look(self) -> None:
         sim, question = self._sim, self._some("open")

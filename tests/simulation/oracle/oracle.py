@@ -58,7 +58,7 @@ class Oracle:
         self.bell = BellRules(sim, self.verdict, self.ledger)
         self.voters = Voters(sim, self.people)
         self.fits = RuleFits(sim, self.ledger, self.voters)
-        self.standing = StandingRules(sim, self.verdict, self.people)
+        self.standing = StandingRules(sim, self.verdict, self.ledger, self.people)
         self.questions = QuestionRules(sim, self.verdict, self.ledger, self.voters, self.standing)
         self.approvals = Approvals(sim, self.verdict, self.ledger, self.voters, self.fits)
         self.claim_rules = ClaimRules(self.verdict, self.ledger, self.people, self.approvals)

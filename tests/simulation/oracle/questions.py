@@ -39,6 +39,7 @@ class Asked:
     digest: str | None
     until_ms: int
     circles: tuple[Circle, ...]
+    agent_version: int  # the last one by a service or a member, when it was asked
     tool: str | None = None
     words: dict[str, Word] = field(default_factory=dict)
     said_at: dict[str, Moment] = field(default_factory=dict)
@@ -209,6 +210,7 @@ class QuestionRules:
             digest=_digest({"arguments": action["arguments"], "tool": action["tool"]}) if action else None,
             until_ms=to_ms(new["until"]),
             tool=action["tool"] if action else None,
+            agent_version=max((at for slug, at in self._ledger.unvouched if slug == new["agent"]), default=0),
             circles=tuple(_circle(each, APPROVER if action else MEMBER) for each in every),
         )
         self._asked[asked.id] = asked

@@ -10,7 +10,7 @@ from simulation.oracle.items import to_ms
 from simulation.oracle.trust.people import APPROVER, BEGIN_MS
 
 if TYPE_CHECKING:
-    from simulation.oracle.ledger import Item, Transaction
+    from simulation.oracle.ledger import Item, Ledger, Transaction
     from simulation.oracle.questions import Asked
     from simulation.oracle.trust.people import People
     from simulation.oracle.verdict import Verdict
@@ -24,9 +24,11 @@ LONGEST_MS, MOST = 7 * DAY_MS, 1_000
 class StandingRules:
     """``items``: as they are stored, by id. What is over may be deleted."""
 
-    def __init__(self, sim: Simulation, verdict: Verdict, people: People) -> None:
-        self._sim, self._must, self._people = sim, verdict.must, people
+    def __init__(self, sim: Simulation, verdict: Verdict, ledger: Ledger, people: People) -> None:
+        self._sim, self._must, self._ledger, self._people = sim, verdict.must, ledger, people
         self.items: dict[str, Item] = {}
+        # The versions of the agent that people named with their answers, by question and human.
+        self._named: set[tuple[str, str, int]] = set()
         # By agent, tool and digest, None for any: the step of the last refusal.
         self._refused: dict[tuple[str, str | None, str | None], int] = {}
 
@@ -47,6 +49,9 @@ class StandingRules:
         self._must("revoked_at" not in old, "{} is revoked, and its {} changed", answer_id, changed)
         self._must(new["used"] <= new["times"], "{} was used {} times of {}", answer_id, new["used"], new["times"])
 
+    def is_named(self, question_id: str, human: str, version: int) -> None:
+        self._named.add((question_id, human, version))
+
     def is_given(self, tx: Transaction, answer_id: str, by: str, asked: Asked, decided: Item) -> None:
         """With somebody's own approval, for the same action or for any of its tool."""
         old, new = tx.standing.pop(answer_id, (None, {}))
@@ -56,6 +61,9 @@ class StandingRules:
         refused_at = self._refused.get((asked.agent, asked.tool, new.get("digest")), 0)
         is_newer = refused_at <= asked.said_at[by].step
         self._must(is_newer, "{} begins, and what it would approve was refused since {} asked for it", answer_id, by)
+        version = int(new.get("agent_version", 0))
+        is_seen = version <= asked.agent_version or (asked.id, by, version) in self._named
+        self._must(is_seen, "{} is for version {} of its agent, which {} never saw", answer_id, version, by)
 
     def speaks(self, tx: Transaction, asked: Asked, decision: Item, entry: Item) -> None:
         """For its human, on an action that it fits."""
@@ -75,10 +83,14 @@ class StandingRules:
         self._must(asked.until_ms <= to_ms(old["until"]), "{} outlives {}, which approved it", asked.id, answer_id)
 
     def _is_here(self, asked: Asked, answer_id: str, given: Item) -> None:
-        """Its giver may still approve, and has never been away since."""
+        """Its giver may still approve, and has never been away since. Its agent is as they saw it."""
         is_let = self._people.highest(given["by"]) >= APPROVER
         is_let = is_let and not self._people.was_away(given["by"], to_ms(given["since"]) - BEGIN_MS)
         self._must(is_let, "{} rests on {}, whose giver {} has left", asked.id, answer_id, given["by"])
+        changes = self._ledger.unvouched_changes(given["agent"], self._sim.current.process.began_at)
+        is_same = all(now["version"] <= given.get("agent_version", 0) for _, now in changes)
+        self._must(is_same, "{} rests on {}, whose agent {} has changed", asked.id, answer_id, given["agent"])
+        self._ledger.seen["standing answer of a changed agent"] += bool(changes)
 
     def is_begun(self, tx: Transaction, asked: Asked, answer_ids: list[str]) -> None:
         """None that its approval rests on is revoked."""

@@ -65,6 +65,12 @@ def test_a_retry_is_repeated_with_the_agents_version() -> None:
     assert next_step_of(Refused(409, problem)).endswith("baton tasks retry task_7 --agent-version 3")
 
 
+def test_a_standing_answer_is_repeated_with_the_agents_version() -> None:
+    problem = {"code": "agent_changed", "question_id": "qst_7", "task_id": "task_7", "agent": "auditor", "version": 3}
+    line = "--task task_7 --approve --digest DIGEST --standing FOR --agent-version 3"
+    assert next_step_of(Refused(409, problem)).endswith(f"baton approvals answer qst_7 {line}")
+
+
 def test_a_next_step_names_the_task_that_was_refused() -> None:
     refused = Refused(409, {"code": "revision_changed", "task_id": "task_7"})
     assert next_step_of(refused).endswith("baton tasks show task_7")

@@ -47,6 +47,12 @@ def show(app: CommandContext, question: str, task: str | None) -> None:
 @click.option("--standing", type=click.Choice(["arguments", "tool"]), help="Approve later ones, too: of what.")
 @click.option("--until", metavar="TIME", help="With --standing: until when, an hour if not given.")
 @click.option("--times", "count", type=int, metavar="N", help="With --standing: how many, 10 if not given.")
+@click.option(
+    "--agent-version",
+    type=int,
+    metavar="N",
+    help="With --standing: of its agent, that was looked at: if it has changed since the question came.",
+)
 @click.option("--refuse", metavar="REASON", help="Refuse it: why.")
 @click.option("--yes", is_flag=True, help="Approve it as it is now, whatever was looked at.")
 @click.pass_obj
@@ -59,6 +65,8 @@ def answer(app: CommandContext, /, question: str, task: str | None, **said: Any)
         raise Misused("that is no decision", "it takes one of --answer, --approve and --refuse")
     if not said["approve"] and (said["digest"] or said["arguments"] or said["standing"]):
         raise Misused("nothing is approved", "--digest, --arguments and --standing are about --approve")
+    if said["agent_version"] is not None and not said["standing"]:
+        raise Misused("nothing stands", "--agent-version is about --standing")
     if said["approve"] and not said["digest"] and not said["yes"]:
         raise Misused("nobody has looked at it", "--digest says which action you have seen", "baton approvals show ID")
     asked = decisions.found(app, question, task)
@@ -69,8 +77,8 @@ def answer(app: CommandContext, /, question: str, task: str | None, **said: Any)
     else:
         changed = typed_values.document(said["arguments"]) if said["arguments"] else None
         standing = decisions.standing(app, said["standing"], said["until"], said["count"]) if said["standing"] else None
-        approval = {"digest": said["digest"], "arguments": changed, "standing": standing}
-        decided = decisions.decide(app, asked, "approved", **approval)
+        approval = {name: said[name] for name in ("digest", "agent_version")} | {"arguments": changed}
+        decided = decisions.decide(app, asked, "approved", standing=standing, **approval)
     app.out.show(decided, lambda screen: screens.outcome(screen, decided))
 
 

@@ -956,7 +956,8 @@ def give_answer(
     question_id: str,
     body: t.Answering,
 ) -> Request[t.QuestionView]:
-    """Approve the action, answer the question, or refuse it; never by who asked. The same answer again changes"""
+    """Approve the action, answer the question, or refuse it; never by who asked. The same answer again changes
+    nothing."""
     return Request("POST", f"/tasks/{quote(task_id, safe='')}/questions/{quote(question_id, safe='')}/answer", body)
 
 

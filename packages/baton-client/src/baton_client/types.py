@@ -2042,7 +2042,7 @@ class AlertPage(TypedDict):
 
 
 class Answering(TypedDict):
-    """`outcome`: `approved` an action, `answered` a question, or `refused` it with a `reason`. `digest`: of the action as it was seen. `arguments`: those that are approved in place of what was asked. `standing`: the approval is for later actions, too."""
+    """`outcome`: `approved` an action, `answered` a question, or `refused` it with a `reason`. `digest`: of the action as it was seen. `arguments`: those that are approved in place of what was asked. `standing`: the approval is for later actions, too. `agent_version`: the `version` of the agent, once the person has looked at it. Needed beside `standing` if a service or a member has changed the agent since the question came."""
 
     outcome: Literal["approved", "answered", "refused"]
     digest: NotRequired[str | None]
@@ -2050,6 +2050,7 @@ class Answering(TypedDict):
     answer: NotRequired[Any]
     reason: NotRequired[str | None]
     standing: NotRequired[StandingRequest | None]
+    agent_version: NotRequired[int | None]
 
 
 class ChainNode(TypedDict):

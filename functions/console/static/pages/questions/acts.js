@@ -9,6 +9,7 @@ import { asField, fromField } from "../../core/time.js";
 import { failed, toast } from "../../core/toasts.js";
 import { ask } from "../../ui/ask.js";
 import { Data, Said } from "../../ui/parts.js";
+import { askOfChanged } from "../approvals/changed.js";
 import { argumentsOf, formOf } from "./form.js";
 
 /** @typedef {import("./list.js").Question} Question */
@@ -84,9 +85,19 @@ export function standing(question, then) {
     confirm: "Approve, now and later",
     run: ({ for: what, until = "", times }) => {
       const stands = { for: what, until: fromField(until), times: Number(times) };
-      return answer(question, { ...approvalOf(question), standing: stands }, "Approved, now and later", then);
+      return stand(question, { ...approvalOf(question), standing: stands }, then);
     },
   });
+}
+
+/** Shows an agent that has changed since it asked, and asks again.
+ * @param {Question} question @param {object} body @param {Then} then @returns {Promise<void>} */
+async function stand(question, body, then) {
+  try {
+    await answer(question, body, "Approved, now and later", then);
+  } catch (error) {
+    await askOfChanged(error, "this question", "Approve", (known) => stand(question, { ...body, ...known }, then));
+  }
 }
 
 /** @param {Question} question @param {Then} then */

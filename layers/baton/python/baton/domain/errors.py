@@ -322,12 +322,17 @@ class RevisionChanged(Refused):
 
 class AgentChanged(Refused):
     """The approver hasn't seen the current target. ``about``: ``task_id``, ``retry_of``, ``review_id`` of a manual
-    review, or ``conversation_id`` of a message. ``change``: the service or member that has changed it since the task,
-    request or last message came, and the fields; None if a version was named that it never had. ``versions``: for open
-    work, the versions of its agents to send next, by slug."""
+    review, ``conversation_id`` of a message, or ``question_id`` (and ``task_id``) of a standing answer. ``change``: the
+    service or member that has changed it since the task, request, last message or question came, and the fields; None
+    if a version was named that it never had. ``versions``: for open work, the versions of its agents to send next, by
+    slug."""
 
     code = "agent_changed"
-    _CAME: ClassVar = {"review_id": "this request", "conversation_id": "the last message"}
+    _CAME: ClassVar = {
+        "review_id": "this request",
+        "conversation_id": "the last message",
+        "question_id": "this question",
+    }
 
     def __init__(
         self,

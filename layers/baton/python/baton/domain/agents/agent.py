@@ -241,8 +241,8 @@ def standing_of(kind: str, name: str, version: int, given_by: str, given_at: dat
 
 
 def service_version_of(target: Agent | None) -> int:
-    """Returns the version of the last change, by a service or a member, of the target's fields that approvers see; 0
-    for open work."""
+    """Returns the version of the last change, by a service or a member, of the agent's fields that approvers see; 0
+    without an agent, as for open work."""
     return 0 if target is None else target.service_version
 
 

@@ -71,12 +71,14 @@ class Action:
 class Wish:
     """The standing answer that a person asks for with their approval. The approval of the question makes it.
     ``only_these``: for the same arguments alone. ``after_refusal``: the last refusal of such an action before it, by
-    its question (``LastRefusal``); None without one, and for a wish of an earlier release."""
+    its question (``LastRefusal``); None without one, and for a wish of an earlier release. ``agent_version``: of the
+    agent as the person has seen it; 0 for a wish of an earlier release."""
 
     only_these: bool
     until: datetime
     times: int
     after_refusal: str | None = None
+    agent_version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,9 @@ class Question:
     """``asked_by``: the principal's key; ``asker_made_by``: of the person who made its token, if known; ``fence``: of
     the claim that it was asked under. ``until``: it expires then. ``by_rule``: rules of the settings have set
     ``approvers`` and ``further``, which all have to be met. ``used_at``: when the action that was approved was begun,
-    once. ``asked_digest``: of all that the worker sent (``Asked``); None for a question of an earlier release."""
+    once. ``asked_digest``: of all that the worker sent (``Asked``); None for a question of an earlier release.
+    ``asked_as``: the agent's ``service_version`` when it asked for an action; 0 for a question of an earlier
+    release."""
 
     workspace: str
     id: str
@@ -124,6 +128,7 @@ class Question:
     used_at: datetime | None = None
     asked_digest: str | None = None
     asker_made_by: str | None = None
+    asked_as: int = 0
     version: int = 1
 
     @property

@@ -22,7 +22,8 @@ MAX_IN_FORCE = 20
 class StandingAnswer:
     """``digest``, ``arguments``: of the only action that it is for; None for any of ``agent`` with ``tool``. ``by``:
     the human's name. ``used``: how many actions it has approved; ``begun``: how many of them were begun.
-    ``tool_version``: of a tool that Baton calls, which is another one once somebody has changed it."""
+    ``tool_version``: of a tool that Baton calls, which is another one once somebody has changed it. ``agent_version``:
+    of the agent as the human has seen it; 0 for a standing answer of an earlier release."""
 
     workspace: str
     id: str
@@ -37,6 +38,7 @@ class StandingAnswer:
     digest: str | None = None
     arguments: dict[str, Any] | None = None
     tool_version: int | None = None
+    agent_version: int = 0
     used: int = 0
     begun: int = 0
     revoked_at: datetime | None = None
@@ -76,21 +78,23 @@ class StandingAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What a person wants to stand. ``only_these``: for the same arguments alone."""
+    """What a person wants to stand. ``only_these``: for the same arguments alone. ``agent_version``: of the agent, if
+    the person has looked at it since a service or a member changed it."""
 
     only_these: bool
     until: datetime | None = None
     times: int = DEFAULT_TIMES
+    agent_version: int | None = None
 
-    def wish(self, now: datetime, refusals: Refusals, action: Action) -> Wish:
-        """Raises ``InvalidInput``."""
-        wish = Wish(only_these=self.only_these, until=self._end(now), times=self.times)
+    def wish(self, now: datetime, refusals: Refusals, action: Action, agent_version: int) -> Wish:
+        """``agent_version``: of the agent as the person has seen it. Raises ``InvalidInput``."""
+        wish = Wish(only_these=self.only_these, until=self._end(now), times=self.times, agent_version=agent_version)
         return replace(wish, after_refusal=refusals.about(wish, action).question_id)
 
     def is_wish(self, wish: Wish) -> bool:
-        """True for a repeat of the request. Without a time it means the time of the first request."""
+        """True for a repeat of the request. Without a time or a version it means those of the first request."""
         same = (self.only_these, self.times) == (wish.only_these, wish.times)
-        return same and self.until in (None, wish.until)
+        return same and self.until in (None, wish.until) and self.agent_version in (None, wish.agent_version)
 
     def _end(self, now: datetime) -> datetime:
         until = self.until or now + times.seconds(DEFAULT_SECONDS)
@@ -119,6 +123,7 @@ def wished(question: Question, decision: Decision, wish: Wish, new_id: str) -> S
         digest=action.digest if wish.only_these else None,
         arguments=action.arguments if wish.only_these else None,
         tool_version=action.tool_version,
+        agent_version=wish.agent_version,
     )
 
 

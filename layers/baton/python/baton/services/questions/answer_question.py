@@ -47,7 +47,8 @@ class Answer:
 
 def answer_question(deps: Deps, by: Principal, task_id: str, question_id: str, answer: Answer) -> Question:
     """Returns the question as it is then. Raises ``HumanNeeded``, ``NotAsked``, ``QuestionOver``, ``InvalidInput``,
-    ``GuardrailRefused`` and ``Unknown``. The same decision of the same person again changes nothing."""
+    ``AgentChanged``, ``GuardrailRefused`` and ``Unknown``. The same decision of the same person again changes
+    nothing."""
     by.must_have(Deed.ANSWER)
 
     def attempt() -> Question:
@@ -174,7 +175,8 @@ def _stood(deps: Deps, question: Question) -> list[StandingAnswer]:
 
 
 def _wish(deps: Deps, seen: Question, answer: Answer, decision: Decision) -> Wish | None:
-    """Returns the standing answer that a person asks for with their approval. Raises ``InvalidInput``."""
+    """Returns the standing answer that a person asks for with their approval. Raises ``InvalidInput``, and
+    ``AgentChanged``."""
     asked, action = answer.standing, seen.action
     if asked is None:
         return None

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from baton.domain import errors, times
+from baton.domain.agents.agent import service_version_of
 from baton.domain.canonical_json import digest_of
 from baton.domain.guardrails.guardrails import checked
 from baton.domain.ids import question_id_of
@@ -75,7 +76,9 @@ def ask_question(deps: Deps, call: WorkerCall, asked: Asked) -> Question:
         question_id = question_id_of(task.id, deps.ids.new("qst", now))
         question = _question(call, task, _checked(asked, settings), now, question_id)
         question = _with_approvers(settings, call, asked, question, _by_rules(deps, settings, task, question))
-        question = _marked(deps, settings, replace(question, asked_digest=asked.digest))
+        question = _marked(
+            deps, settings, replace(question, asked_digest=asked.digest, asked_as=_agent_now(deps, question))
+        )
         question, stood = approve_by_standing(deps, question, settings.groups, now)
         opened = OpenQuestion(question.id, question.until) if question.is_open else None
         told = _told(question)
@@ -165,6 +168,13 @@ def _with_approvers(
         return question
     first, *further = dict.fromkeys((*ruled, own) if stays else ruled)
     return replace(question, approvers=first, further=tuple(further), by_rule=True)
+
+
+def _agent_now(deps: Deps, question: Question) -> int:
+    """Returns the version of the agent that people read with an action (``service_version_of``)."""
+    if question.action is None:
+        return 0
+    return service_version_of(deps.store.agents.agent(question.workspace, question.agent))
 
 
 def _marked(deps: Deps, settings: Settings, question: Question) -> Question:

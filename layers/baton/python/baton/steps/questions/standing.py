@@ -58,16 +58,33 @@ def is_for_agent(deps: Deps, answer: StandingAnswer) -> bool:
     """True if the agent is as the giver saw it: no service or member has changed the fields that approvers see since,
     or it isn't registered. Reads like ``AgentStore.agent``."""
     agent = deps.store.agents.agent(answer.workspace, answer.agent)
-    return agent is None or agent.is_as_at(answer.since)
+    return agent is None or agent.service_version <= answer.agent_version
 
 
 def wish_of(deps: Deps, question: Question, action: Action, asked: Standing, now: datetime) -> Wish:
-    """Returns the standing answer that a person asks for now. Raises ``InvalidInput``, also if no further one may be in
-    force for the agent's tool. Two reads."""
+    """Returns the standing answer that a person asks for now. Two reads.
+
+    Raises:
+        AgentChanged: a service or a member has changed the agent since it asked, and the person hasn't seen how.
+        InvalidInput: also if no further one may be in force for the agent's tool.
+    """
+    known = _agent_as_seen(deps, question, asked)
     if not _room(deps, question, action, now):
         message = f"can't be added: {MAX_IN_FORCE} stand for this tool, revoke one"
         raise errors.InvalidInput("standing", message)
-    return asked.wish(now, _refusals(deps, question, action), action)
+    return asked.wish(now, _refusals(deps, question, action), action, known)
+
+
+def _agent_as_seen(deps: Deps, question: Question, asked: Standing) -> int:
+    """Returns the version of the agent that the person has seen. Raises ``AgentChanged``. Reads like
+    ``AgentStore.agent``."""
+    agent = deps.store.agents.agent(question.workspace, question.agent)
+    if agent is None:
+        return 0
+    known = question.asked_as if asked.agent_version is None else asked.agent_version
+    if not agent.service_version <= known <= agent.version:
+        raise agent.changed_since(known, question_id=question.id, task_id=question.task_id)
+    return known
 
 
 def begin_standing(deps: Deps, question: Question, groups: Groups, now: datetime) -> tuple[Question, tuple[Write, ...]]:

@@ -23,6 +23,7 @@ def question_item(question: Question) -> Item:
         "approvers": canonical_json(records.written(question.approvers)),
         "further": canonical_json(list(map(records.written, question.further))) if question.further else None,
         "by_rule": question.by_rule or None,
+        "asked_as": question.asked_as or None,
         "warnings": canonical_json(list(map(records.written, question.warnings))) if question.warnings else None,
         "action": None if question.action is None else canonical_json(_plain(question.action)),
         "handoff": canonical_json(question.action.handoff) if question.action and question.action.handoff else None,
