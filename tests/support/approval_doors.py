@@ -13,6 +13,7 @@ from baton.domain.access.principal import Principal
 from baton_cli.approval_decisions import ShownApproval
 from baton_cli.screen import Screen
 from baton_cli.screens import approval
+from baton_cli.screens import question as question_screen
 from baton_cli.screens.message import Cut
 from support.console_pages import shown
 from support.gateway import Gateway
@@ -39,6 +40,16 @@ await look();
 const read = text();
 await press("Approve");
 return [page, read, sent];"""
+
+_QUESTION = """
+served[`/questions/${question.id}`] = question; served[`/tasks/${task.id}`] = task; served["/chain"] = chain;
+writeFileSync("static/pages/question_of_test.js", whole);
+await open("question_of_test", { id: question.id, task: task.id }); await look(); return text();"""
+_WHOLE = (
+    'import { html } from "../lib.js"; import { Whole } from "./questions/one.js"; const nothing = () => {};'
+    "export default ({ params }) => html`<${Whole} at=${{ id: params.id, task_id: params.task }} shown=${null}"
+    " onShown=${nothing} run=${nothing} onBack=${nothing} />`;"
+)
 
 
 def waiting(gateway: Gateway, by: Principal, agent: str | None = None) -> Any:
@@ -68,6 +79,24 @@ def pages_of(gateway: Gateway, by: Principal, task: Any, view: Any, folder: Path
     chain = gateway.get(by, f"/workflows/{task['workflow_id']}/chain").json
     page, desk, sent = shown(folder, _PAGES, desk=_DESK, task=whole, handoff=view, chain=chain, listed=task)
     return one_spaced(page), one_spaced(desk), sent
+
+
+def asked(gateway: Gateway, by: Principal) -> Any:
+    """Returns the only open question."""
+    (listed,) = gateway.get(by, "/questions").json["items"]
+    found = gateway.get(by, f"/tasks/{listed['task_id']}/questions/{listed['id']}")
+    assert found.status == 200, found.text
+    return found.json
+
+
+def question_doors(gateway: Gateway, by: Principal, question: Any, folder: Path) -> dict[str, str]:
+    """Returns the screen of ``baton approvals`` and the console's page of a question, as texts. ``folder``: empty."""
+    screen = Screen(datetime.now(UTC), width=5_000)
+    question_screen.looked_at(screen, question, Cut(is_whole=True))
+    task = gateway.get(by, f"/tasks/{question['task_id']}").json
+    chain = gateway.get(by, f"/workflows/{task['workflow_id']}/chain").json
+    page = shown(folder, _QUESTION, whole=_WHOLE, question=question, task=task, chain=chain)
+    return {"screen": screen.text(), "page": one_spaced(page)}
 
 
 def one_spaced(text: str) -> str:

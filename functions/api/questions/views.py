@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -19,6 +19,8 @@ from rest.tasks.views import EarlierTaskView
 
 # Characters of JSON of one in a list, and of its text where that is more.
 MAX_LISTED, MAX_LISTED_TEXT = 30_000, 2_000
+# Fields of a handoff that a list leaves out.
+_LONG = frozenset({"message", "summary", "context", "expectations", "instructions", "memory"})
 # Characters of JSON of the earlier approvals of one answer.
 MAX_EARLIER_TEXT = 300_000
 
@@ -55,13 +57,22 @@ class NameWarningView(TypedDict):
 
 
 class HandoffOfTool(TypedDict):
-    """The part of the conversation that the target of a handoff tool gets besides the arguments: the message and the
-    context of the question's task, and the ``earlier`` tasks."""
+    """What the target of a handoff tool gets besides the arguments. ``message``: the request, as the target's model
+    gets it; ``summary``, ``context``: of the question's task; ``expectations``: those that the target inherits;
+    ``instructions``: the tool's; ``memory``: the fields by which the task asks for the memory of the workspace;
+    ``earlier``: the tasks whose transcripts the target gets. Empty fields are left out, and so are these texts in a
+    question of an earlier release and in a list that leaves out long values."""
 
     target_agent: str
     conversation_id: str
     history: Literal["full", "last_message", "none"]
     earlier: list[EarlierTaskView]
+    message: NotRequired[str]
+    summary: NotRequired[str]
+    context: NotRequired[dict[str, Any]]
+    expectations: NotRequired[dict[str, Any]]
+    instructions: NotRequired[str]
+    memory: NotRequired[dict[str, Any]]
 
 
 class QuestionView(TypedDict):
@@ -198,10 +209,12 @@ def in_a_list(view: QuestionView) -> QuestionView:
     if len(numbers.dumps(view)) <= MAX_LISTED:
         return view
     decisions: list[DecisionView] = [{**each, "arguments": None, "answer": None} for each in view["decisions"]]
+    handoff = view["handoff"] and {name: each for name, each in view["handoff"].items() if name not in _LONG}
     short: dict[str, Any] = {
         "text": view["text"][:MAX_LISTED_TEXT],
         "arguments": None,
         "approved_arguments": None,
+        "handoff": handoff,
         "form": None,
         "options": [],
         "is_cut": True,

@@ -33,7 +33,7 @@ def test_a_page_of_a_review_shows_the_message_of_a_conversation(world: World, ga
     text = one_spaced(shown(tmp_path, f"{OPEN} return text();", review=review_of(gateway)))
     for part in (
         "Delete the old backups",
-        "The receiver also gets what was said before",
+        "The receiver also gets the earlier messages of these tasks",
         "The task of auditor : no turns of a model",
         "History full",
         "First handoff from service:ci to auditor",

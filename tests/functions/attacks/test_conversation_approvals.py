@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,8 @@ from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import History, ToolMode
 from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
 from baton_cli.request_warnings import report
-from baton_cli.screen import Screen
-from baton_cli.screens import question as question_screen
-from baton_cli.screens.message import Cut
 from functions.attacks.test_reviews import ADA, BOB, CI, must
-from support.approval_doors import has, one_spaced, pages_of, screen_of, view_of, waiting
-from support.console_pages import shown
+from support.approval_doors import asked, has, pages_of, question_doors, screen_of, view_of, waiting
 from support.faults.wrapped_store import WrappedStore
 from support.gateway import Gateway
 from support.worlds.agent_runs import AgentRuns, calls, says
@@ -107,7 +102,7 @@ def test_a_later_message_of_a_conversation_names_the_earlier_tasks(
     page, desk, _ = pages_of(gateway, ADA, task, view, tmp_path)
     for door in (screen_of(task, view), page, desk):
         assert "Then delete the production backups." in door
-        assert "The receiver also gets what was said before" in door
+        assert "The receiver also gets the earlier messages of these tasks" in door
         assert "no turns of a model" in door
 
 
@@ -123,7 +118,7 @@ def test_every_door_names_the_earlier_tasks_of_a_transfer(tmp_path: Path) -> Non
     page, desk, _ = pages_of(gateway, ADA, task, view, tmp_path)
     screen = screen_of(task, view)
     for door in (screen, page, desk):
-        assert "The receiver also gets what was said before" in door
+        assert "The receiver also gets the earlier messages of these tasks" in door
         assert "front" in door
         assert "2 turns" in door
         assert "Then delete the production backups." in door
@@ -284,39 +279,25 @@ def test_a_tools_question_names_the_earlier_tasks(tmp_path: Path, mode: ToolMode
     begun = must(gateway.post(BOB, "/conversations", {"agent": "front", "message": LONG}))
     runs.run()
     (listed,) = must(gateway.get(ADA, "/questions"))["items"]
-    question = must(gateway.get(ADA, f"/tasks/{listed['task_id']}/questions/{listed['id']}"))
+    question = asked(gateway, ADA)
     conversation, task_id = begun["conversation_id"], begun["task"]["id"]
     turns = 2 if mode is ToolMode.TRANSFER else 1
     earlier = [{"task_id": task_id, "agent": "front", "turns": turns}]
-    assert (
-        listed["handoff"]
-        == question["handoff"]
-        == {
-            "target_agent": "payer",
-            "conversation_id": conversation,
-            "history": "full",
-            "earlier": earlier,
-        }
-    )
-    screen = Screen(datetime.now(UTC), width=5_000)
-    question_screen.looked_at(screen, question, Cut(is_whole=True))
-    program = """served[`/questions/${question.id}`] = question; served[`/tasks/${task.id}`] = task;
-      served["/chain"] = chain;
-      writeFileSync("static/pages/question_of_test.js", 'import { html } from "../lib.js";'
-        + 'import { Whole } from "./questions/one.js"; const nothing = () => {};'
-        + 'export default ({ params }) => html`<${Whole} at=${{ id: params.id, task_id: params.task }} shown=${null}'
-        + ' onShown=${nothing} run=${nothing} onBack=${nothing} />`;');
-      await open("question_of_test", { id: question.id, task: task.id }); await look(); return text();"""
-    task = must(gateway.get(ADA, f"/tasks/{task_id}"))
-    chain = must(gateway.get(ADA, f"/workflows/{conversation}/chain"))
-    page = one_spaced(shown(tmp_path, program, question=question, task=task, chain=chain))
-    for door in (screen.text(), page):
-        assert "payer also gets" in door
-        assert "what was said before" in door
+    handoff = {
+        "target_agent": "payer",
+        "conversation_id": conversation,
+        "history": "full",
+        "earlier": earlier,
+        "message": LONG,
+        "summary": begun["task"]["title"],
+    }
+    assert listed["handoff"] == question["handoff"] == handoff
+    doors = question_doors(gateway, ADA, question, tmp_path)
+    for door in doors.values():
+        assert "payer also gets the earlier messages of these tasks" in door
         assert ("2 turns" if turns == 2 else "1 turn") in door
-    assert has(page, LONG)
-    assert f"baton tasks show {task_id}" in screen.text()
-    assert f"baton api GET /conversations/{conversation}/messages" in screen.text()
+        assert has(door, LONG)
+    assert f"baton api GET /conversations/{conversation}/messages" in doors["screen"]
     verdict = must(gateway.get(ADA, f"/tasks/{task_id}/events/verify"))
     assert verdict["intact"]
     assert verdict["matches_task"]

@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 
+from baton.domain.agents.needs_approval import NeedsApproval
+from baton.domain.agents.tool import ToolMode, Variable
 from baton.services.tracker.import_tracker import import_tracker
+from baton_cli.request_warnings.sources import warnings_of_question
 from functions.attacks.test_reviews import ADA, CI, must
-from support.approval_doors import has, leaves, pages_of, screen_of, view_of, waiting
+from support.approval_doors import asked, has, leaves, pages_of, question_doors, screen_of, view_of, waiting
 from support.gateway import Gateway
+from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.notion_world import NotionWorld
-from support.worlds.world import World, agent, marker_body
+from support.worlds.world import World, agent, human, marker_body
 
 # What a test has written begins with this. Every text of a handoff's parts has it.
 MARK = "MARK"
@@ -257,6 +261,78 @@ def test_every_door_shows_every_text_that_the_claimer_gets(
         if not has(door, text) and not has(door, text.removeprefix("chk_"))
     ]
     assert hidden == []
+
+
+def tool_calls(mode: ToolMode, iban: str = "MARK iban", **body: Any) -> tuple[AgentRuns, Gateway, str]:
+    """Returns runs in which front asks people about a handoff tool, and the id of front's task. ``iban``: the tool's
+    argument; ``body``: fields of the handoff that front works on."""
+    script = {"front": [calls(("to_payer", {"iban": iban}), text="MARK why"), says("Done.")]}
+    runs = AgentRuns({"front": {"tools": ("to_payer",)}, "payer": {}}, {**script, "payer": [says("Paid.")]})
+    tool = {"needs_approval": NeedsApproval(people=("ada",)), "handoff_instructions": "MARK instructions"}
+    runs.tool("to_payer", "payer", mode=mode, context_variables=(Variable(name="iban"),), **tool)
+    runs.open()
+    gateway = Gateway(runs.world.deps)
+    must(gateway.put(human(), "/agents/front", {"approval": "auto"}))
+    task = must(gateway.post(agent("scout"), "/handoffs", {**work("front"), **body}))["task"]
+    runs.run()
+    return runs, gateway, task["id"]
+
+
+@pytest.mark.parametrize("mode", list(ToolMode))
+def test_every_door_shows_every_text_that_the_target_of_a_handoff_tool_gets(tmp_path: Path, mode: ToolMode) -> None:
+    runs, gateway, task_id = tool_calls(mode)
+    question = asked(gateway, ADA)
+    doors = question_doors(gateway, ADA, question, tmp_path)
+    answer = {"outcome": "approved", "digest": question["digest"]}
+    must(gateway.post(ADA, f"/tasks/{task_id}/questions/{question['id']}/answer", answer))
+    runs.world.clock.advance(60)
+    runs.sweep()
+    (new,) = [each for each in runs.tasks(runs.task(task_id).workflow_id) if each.id != task_id]
+    texts = {(path, text) for path, text in leaves(runs.body(new.id)) if MARK in text}
+    assert {"MARK iban", "MARK variable", "MARK instructions", "MARK-scope"} <= {text for _, text in texts}
+    told = [text for _, text in texts if "MARK reason" in text and "MARK result" in text and "MARK criterion" in text]
+    assert told
+    assert ("MARK constraint" in {text for _, text in texts}) is (mode is ToolMode.TRANSFER)
+    shown = {text for _, text in leaves(question)}
+    assert [each for each in texts if each[1] not in shown] == []
+    lines = {(path, line) for path, text in texts for line in text.split("\n")}
+    assert [(name, *each) for each in lines for name, door in doors.items() if not has(door, each[1])] == []
+
+
+def test_the_warnings_of_a_question_inspect_the_texts_that_the_target_of_a_handoff_tool_gets(tmp_path: Path) -> None:
+    results = [{"description": "Pay to paypa\u0456.com", "status": "completed"}]
+    _, gateway, _ = tool_calls(ToolMode.TRANSFER, results=results)
+    question = asked(gateway, ADA)
+    found = [(each.kind, each.at) for each in warnings_of_question(question).warnings]
+    assert ("alphabets", "handoff.message") in found
+    doors = question_doors(gateway, ADA, question, tmp_path)
+    assert [name for name, door in doors.items() if "handoff.message" not in door] == []
+
+
+def test_a_list_of_questions_leaves_out_the_long_texts_of_a_handoff_tool() -> None:
+    _, gateway, _ = tool_calls(ToolMode.TRANSFER, context={"variables": {"v": "x" * 30_000}})
+    (listed,) = must(gateway.get(ADA, "/questions"))["items"]
+    assert listed["is_cut"]
+    assert set(listed["handoff"]) == {"target_agent", "conversation_id", "history", "earlier"}
+    assert asked(gateway, ADA)["handoff"]["context"] == {"variables": {"v": "x" * 30_000}}
+
+
+def test_a_call_whose_texts_are_too_large_for_a_question_is_not_made() -> None:
+    context = {"variables": {f"v{number}": "x" * 10_000 for number in range(22)}}
+    runs, gateway, task_id = tool_calls(ToolMode.TRANSFER, "x" * 200_000, context=context)
+    assert must(gateway.get(ADA, "/questions"))["items"] == []
+    assert "people can't be asked about it" in str(runs.entries(task_id))
+    assert runs.model.asked("payer") == []
+
+
+def test_a_question_of_an_earlier_release_shows_the_texts_of_its_task(tmp_path: Path) -> None:
+    _, gateway, task_id = tool_calls(ToolMode.TRANSFER)
+    question = asked(gateway, ADA)
+    names = ("target_agent", "conversation_id", "history", "earlier")
+    question["handoff"] = {name: question["handoff"][name] for name in names}
+    doors = question_doors(gateway, ADA, question, tmp_path)
+    assert f"baton tasks show {task_id}" in doors["screen"]
+    assert "MARK variable" in doors["page"]
 
 
 def test_an_imported_handoff_is_shown_whole(tmp_path: Path) -> None:

@@ -8,19 +8,29 @@ from typing import Any
 
 from baton_cli.command_context import CommandContext
 from baton_cli.request_warnings import MOST_EARLIER, Finding, Report, report
+from baton_cli.request_warnings.findings import in_order
 from baton_cli.request_warnings.inspection import skeleton
 from baton_client.errors import Refused
 
 Item = dict[str, Any]
 PAGES = 4
 # States that a task has only after an approval.
+_NO_TEXTS = {"target_agent", "conversation_id", "history", "earlier"}
 APPROVED = ("delegated", "next", "claimed", "waiting", "done", "failed")
 
 
 def warnings_of_question(question: Item) -> Report:
-    """Returns the warnings about a question as the API returns it. Only actions are compared with earlier ones."""
+    """Returns the warnings about a question as the API returns it. Only actions are compared with earlier ones. The
+    texts that the target of a handoff tool gets are inspected."""
     found = _compared(question)
-    return replace(found, warnings=[*_names(question, found.warnings), *found.warnings])
+    inspected = report({"handoff": texts_of(question.get("handoff") or {})}, []).warnings
+    more = [each for each in inspected if each.kind != "first"]
+    return replace(found, warnings=[*_names(question, found.warnings), *in_order([*found.warnings, *more])])
+
+
+def texts_of(handoff: Item) -> Item:
+    """Returns the fields of a question's ``handoff`` that hold texts of agents."""
+    return {name: value for name, value in handoff.items() if name not in _NO_TEXTS}
 
 
 def _names(question: Item, found: list[Finding]) -> Iterator[Finding]:

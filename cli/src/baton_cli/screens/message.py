@@ -70,11 +70,11 @@ def asked(screen: Screen, handoff: Json, cut: Cut) -> None:
 
 def said_before(screen: Screen, earlier: list[Json], conversation_id: str, receiver: str) -> None:
     """Draws the earlier tasks of a conversation whose transcripts the receiver of a handoff gets."""
-    screen.heading("Said Before")
-    screen.line(one_line(f"{receiver} also gets what was said before, in these tasks:"))
+    screen.heading("Earlier Messages")
+    screen.line(one_line(f"{receiver} also gets the earlier messages of these tasks:"))
     for each in earlier:
         screen.marked("-", f"{each['task_id']} of {each.get('agent') or 'an agent'}: {_turns(each)}")
-    screen.unwrapped(f"Read it: baton api GET /conversations/{conversation_id}/messages", "dim")
+    screen.unwrapped(f"Read them: baton api GET /conversations/{conversation_id}/messages", "dim")
 
 
 def _turns(earlier: Json) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from baton_cli import times
 from baton_cli.request_warnings.gist import gist_of
-from baton_cli.request_warnings.sources import warnings_of_question
+from baton_cli.request_warnings.sources import texts_of, warnings_of_question
 from baton_cli.screen import Screen
 from baton_cli.screens import warnings
-from baton_cli.screens.message import Cut, said_before, section
+from baton_cli.screens.message import Cut, label_of, said_before, section
 from baton_cli.similar_tasks import changes
 from baton_cli.text import json_text, one_line, visible
 from baton_client import numbers
@@ -165,7 +165,7 @@ def _action(screen: Screen, question: Question, cut: Cut) -> None:
     _texts(screen, "Arguments" if changed is None else "Other Arguments", pretty(arguments), cut)
     if changed is not None:
         section(screen, "Changed, of What Was Asked", changes(question["arguments"], changed))
-    _handed_over(screen, question)
+    _handed_over(screen, question, cut)
     before = question.get("before")
     if before is None:
         return
@@ -174,14 +174,20 @@ def _action(screen: Screen, question: Question, cut: Cut) -> None:
     section(screen, title, changes(before["arguments"], arguments) or ["the very same arguments"])
 
 
-def _handed_over(screen: Screen, question: Question) -> None:
-    """Draws the texts that the target of a handoff tool gets besides the arguments."""
+def _handed_over(screen: Screen, question: Question, cut: Cut) -> None:
+    """Draws the texts that the target of a handoff tool gets besides the arguments. A question of an earlier release
+    doesn't have them."""
     if not (handoff := question.get("handoff")):
         return
     target = handoff["target_agent"]
     screen.heading("Handed Over")
-    screen.line(one_line(f"{target} also gets the message and the context of the task."))
-    screen.unwrapped(f"Read them: baton tasks show {question['task_id']}", "dim")
+    if "message" not in handoff:
+        screen.line(one_line(f"{target} also gets the message and the context of the task."))
+        screen.unwrapped(f"Read them: baton tasks show {question['task_id']}", "dim")
+    else:
+        screen.line(one_line(f"{target} also gets the texts below."))
+    for name, value in texts_of(handoff).items():
+        _texts(screen, label_of(name), value if isinstance(value, str) else pretty(value), cut)
     if handoff["earlier"]:
         said_before(screen, handoff["earlier"], handoff["conversation_id"], target)
 

@@ -71,12 +71,19 @@ export function report(now, earlier) {
 /** `earlier`: of a question that was read alone.
  * @typedef {import("api").QuestionView & {earlier?: import("api").BeforeView[]}} Asked */
 
-/** Only actions are compared with earlier ones: approved actions of the same agent and tool.
- * @param {Asked} question @returns {Report} */
+/** Only actions are compared with earlier ones: approved actions of the same agent and tool. The texts that the target
+ * of a handoff tool gets are inspected. @param {Asked} question @returns {Report} */
 export function reportOfQuestion(question) {
   const found = compared(question);
-  return { ...found, warnings: [...namesOf(question, found.warnings), ...found.warnings] };
+  const more = report({ handoff: textsOf(question.handoff ?? {}) }, []).warnings.filter(({ kind }) => kind !== "first");
+  return { ...found, warnings: [...namesOf(question, found.warnings), ...inOrder([...found.warnings, ...more])] };
 }
+
+const NO_TEXTS = ["target_agent", "conversation_id", "history", "earlier"];
+
+/** The fields of a question's handoff that hold texts of agents. @param {object} handoff @returns {Record<string, any>} */
+export const textsOf = (handoff) =>
+  Object.fromEntries(Object.entries(handoff).filter(([name]) => !NO_TEXTS.includes(name)));
 
 /** Names that the API marks by Unicode's table of confusable letters, unless they are marked already.
  * @param {Asked} question @param {Finding[]} found */

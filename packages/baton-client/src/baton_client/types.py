@@ -612,12 +612,18 @@ class GuardrailsView(TypedDict):
 
 
 class HandoffOfTool(TypedDict):
-    """The part of the conversation that the target of a handoff tool gets besides the arguments: the message and the context of the question's task, and the `earlier` tasks."""
+    """What the target of a handoff tool gets besides the arguments. `message`: the request, as the target's model gets it; `summary`, `context`: of the question's task; `expectations`: those that the target inherits; `instructions`: the tool's; `memory`: the fields by which the task asks for the memory of the workspace; `earlier`: the tasks whose transcripts the target gets. Empty fields are left out, and so are these texts in a question of an earlier release and in a list that leaves out long values."""
 
     target_agent: str
     conversation_id: str
     history: Literal["full", "last_message", "none"]
     earlier: list[EarlierTaskView]
+    message: NotRequired[str]
+    summary: NotRequired[str]
+    context: NotRequired[dict[str, Any]]
+    expectations: NotRequired[dict[str, Any]]
+    instructions: NotRequired[str]
+    memory: NotRequired[dict[str, Any]]
 
 
 class HandoffRetry(TypedDict):

@@ -4,10 +4,11 @@ import { useLive } from "../../core/live.js";
 import { address } from "../../core/router.js";
 import { who } from "../../core/session.js";
 import { exact } from "../../core/time.js";
+import { textsOf } from "../../core/warnings.js";
 import { OfTask } from "../../ui/evidence.js";
 import { SaidBefore } from "../../ui/evidence/before.js";
 import { Ago, Facts, Id, Left, Loading, Said, Trouble } from "../../ui/parts.js";
-import { Json, Text } from "../../ui/text.js";
+import { Text } from "../../ui/text.js";
 import { pathOf, revoke } from "./acts.js";
 import { approverFacts, useWhyNot } from "./approvers.js";
 import { Decide, Look, Needed, Notes } from "./decide.js";
@@ -24,7 +25,7 @@ import { Kind } from "./list.js";
 const isAlmostOver = (of) => of.outcome === "open" && Date.parse(of.until) < Date.now() + 60_000;
 
 /** What a person decides on: what of a question may not change under their eyes. @param {Question} of */
-const asked = (of) => JSON.stringify([of.kind, of.text, of.tool, of.arguments, of.digest, of.options, of.form]);
+const asked = (of) => JSON.stringify([of.kind, of.text, of.tool, of.arguments, of.digest, of.options, of.form, of.handoff]);
 
 /** @param {{at: {id: string, task_id: string}, shown: Shown | null, onShown: (shown: Shown | null) => void,
  *   run: (act: Act, proposed?: unknown) => void, onBack: () => void}} props */
@@ -35,8 +36,9 @@ export function Whole({ at, shown, onShown, run, onBack }) {
   const why = useWhyNot(now);
   if (now && !first) setFirst(now);
   const isChanged = Boolean(first && now && asked(first) !== asked(now));
-  const task = useLive(now?.handoff ? `/tasks/${now.task_id}` : null); // its texts are handed over as well
-  const live = now?.outcome === "open" && !isChanged && !problem && (!now.handoff || task.data) ? now : null;
+  const isOfTask = Boolean(now?.handoff && now.handoff.message === undefined); // an earlier release left out the texts
+  const task = useLive(now && isOfTask ? `/tasks/${now.task_id}` : null);
+  const live = now?.outcome === "open" && !isChanged && !problem && (!isOfTask || task.data) ? now : null;
   useEffect(() => {
     onShown(live && { seen: live, why });
     return () => onShown(null);
@@ -112,11 +114,13 @@ function Asks({ of, task }) {
  * @param {{of: NonNullable<Question["handoff"]>, task: any, problem: unknown}} props */
 function HandedOver({ of, task, problem }) {
   const { input, context } = task ?? {};
+  const texts = of.message === undefined ? { ...input, ...(context && { context }) } : textsOf(of);
   return html`<h3>Handed over</h3>
-    <p><${Said} of=${of.target_agent} /> also gets the message and the context of this task:</p>
+    <p><${Said} of=${of.target_agent} /> also gets these texts:</p>
     <${Trouble} of=${problem} what="They can't be read." />
-    ${input && html`<${Text} of=${input.message} title="Message" isWhole />`}
-    <${Json} of=${context} title="Context" isWhole />
+    ${Object.entries(texts).map(([name, value]) => html`<section key=${name}>
+      <h4><${Said} of=${name} /></h4><${Text} of=${value} title=${name} isCode=${typeof value !== "string"} isWhole />
+    </section>`)}
     <${SaidBefore} of=${of.earlier} conversation=${of.conversation_id} to=${of.target_agent} />`;
 }
 

@@ -26,9 +26,9 @@ export function Conversation({ handoff, isWhole }) {
 export function SaidBefore({ of, conversation, to = "The receiver" }) {
   if (of.length === 0) return null;
   return html`<section>
-    <h3>Said before</h3>
-    <p><${Said} of=${to} /> also gets what was said before, in these tasks.${" "}
-      <a href=${address(`/chat/${conversation}`)}>Read it</a></p>
+    <h3>Earlier messages</h3>
+    <p><${Said} of=${to} /> also gets the earlier messages of these tasks.${" "}
+      <a href=${address(`/chat/${conversation}`)}>Read them</a></p>
     <ul>${of.map((each) => html`<li key=${each.task_id}>
       <a href=${address(`/tasks/${each.task_id}`)}>The task of <${Said} of=${each.agent ?? "an agent"} /></a>:${" "}
       ${turnsOf(each)}

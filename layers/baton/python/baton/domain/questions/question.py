@@ -43,8 +43,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """What a worker wants to do. What is approved is its digest. ``call_id``: of the call, if a model asks by it;
-    ``tool_version``: the tool's then. ``handoff``: for a handoff tool, the part of the conversation that its target
-    gets besides the arguments."""
+    ``tool_version``: the tool's then. ``handoff``: for a handoff tool, what its target gets besides the
+    arguments."""
 
     tool: str
     arguments: dict[str, Any]

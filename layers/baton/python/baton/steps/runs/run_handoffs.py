@@ -155,7 +155,7 @@ def _planned(
         target=handoff_message.TargetPart({"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"}),
         summary=task.title,
         context=handoff_message.ContextPart(context),
-        expectations=_expected(record, is_transfer=is_transfer),
+        expectations=_expected(record, tool),
         # A failed transfer is visible in the conversation, or reported to the waiting task: no approval is waited for.
         rollback=handoff_message.RollbackPart({"on_failure": None} if is_transfer else None),
         metadata=handoff_message.MetadataPart({"priority": str(task.priority)}),
@@ -181,13 +181,22 @@ def seen_turns(call: HandoffCall, reply: TranscriptEntry) -> int:
 
 
 def handed_on(run: RunContext, call: HandoffCall, reply: TranscriptEntry) -> dict[str, Any]:
-    """Returns the part of the conversation that the target of the call gets, for the people who approve the call."""
+    """Returns what the target of the call gets besides the arguments, for the people who approve the call."""
     conversation = _conversation(run, call, run.work.agent.slug, seen_turns(call, reply))
+    texts = {
+        "message": conversation.message,
+        "summary": run.task.title,
+        "context": run.record.context.json,
+        "expectations": _expected(run.record, call.tool).fields,
+        "instructions": conversation.instructions,
+        "memory": asked_anew(run.record.more),
+    }
     return {
         "target_agent": call.tool.target_agent,
         "conversation_id": run.task.workflow_id,
         "history": str(conversation.history),
         "earlier": [each.plain() for each in conversation.earlier],
+        **{name: value for name, value in texts.items() if value},
     }
 
 
@@ -196,7 +205,7 @@ def _conversation(run: RunContext, call: HandoffCall, source: str, turns: int) -
     return run.conversation.handed_on(tool.history, run.task.id, turns, source, tool.handoff_instructions)
 
 
-def _expected(record: handoff_message.HandoffMessage, *, is_transfer: bool) -> handoff_message.ExpectationsPart:
+def _expected(record: handoff_message.HandoffMessage, tool: Tool) -> handoff_message.ExpectationsPart:
     """The successor of a transfer inherits the expectations; a branch only their times."""
-    inherited = record.expectations if is_transfer else record.expectations.times
+    inherited = record.expectations if tool.is_transfer else record.expectations.times
     return inherited if inherited.fields else handoff_message.ExpectationsPart()
