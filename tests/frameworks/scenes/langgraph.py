@@ -12,7 +12,7 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 
-from baton_client import Run
+from baton_client import Number, Run
 from baton_langgraph import (
     Report,
     ask_people,
@@ -77,6 +77,10 @@ def claimed_task() -> None:
     own = StateGraph(Own).add_node("judge", lambda state: {"verdict": f"{state['branch']} is good"})
     once(lambda _run: own.add_edge(START, "judge").compile())
     assert ended(task_id) == {"branch": "main", "verdict": "main is good"}
+    task_id = begun(variables={"branch": Number("0.10")})
+    own = StateGraph(Own).add_node("judge", lambda state: {"verdict": f"{state['branch']} is good"})
+    once(lambda _run: own.add_edge(START, "judge").compile())
+    assert ended(task_id) == {"branch": 0.1, "verdict": "0.1 is good"}
     os.environ["BATON_TOKEN"] = os.environ["AGENT_TOKEN"]
     task_id = begun()
     with mock.patch("langchain.agents.factory.init_chat_model", return_value=Scripted("served")):

@@ -19,6 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from baton_client import Baton, Call, Misused, Outcome, Run, Work, numbers
 from baton_client.briefing import criterion_meant, prompt_of
+from baton_client.canonical import plain
 from baton_client.errors import CriteriaUnreported, Invalid
 from baton_langgraph.pauses import CALL, OUTCOME
 
@@ -121,7 +122,8 @@ class _Thread(BaseCallbackHandler):
         ids = {"baton_task": run.work.task_id, "baton_workflow": run.work.raw["task"]["workflow_id"]}
         self._at: Any = {"configurable": {"thread_id": run.work.task_id}, "callbacks": [self], "metadata": ids}
         modes = ["updates", "messages", "custom"] if on_event else ["updates"]
-        self._how: Any = {"context": dict(run.work.variables), "stream_mode": modes, "durability": "sync"}
+        self._variables = plain(run.work.variables)  # LangGraph saves no subclass of a float
+        self._how: Any = {"context": dict(self._variables), "stream_mode": modes, "durability": "sync"}
 
     def do(self) -> None:
         run, work, saver, is_told = self._run, self._run.work, self._graph.checkpointer, False
@@ -132,7 +134,7 @@ class _Thread(BaseCallbackHandler):
             if now.created_at is None:
                 if run.state is not None:
                     raise Misused("the thread is gone", "the checkpointer doesn't have it", "take a durable one")
-                self._play({**work.variables, "messages": [HumanMessage(prompt_of(work))]})
+                self._play({**self._variables, "messages": [HumanMessage(prompt_of(work))]})
             elif known:
                 self._play(Command(resume=known))
             elif now.interrupts:
@@ -182,8 +184,8 @@ def _given(pause: Interrupt, outcome: Outcome) -> Any:
     """Returns an interrupt's value. An interrupt of Baton's gets the call that was asked, and compares it with its
     own."""
     if ours := fields_of(pause.value).get(CALL):
-        return {CALL: ours, OUTCOME: asdict(replace(outcome, call_id=ours["call_id"]))}
-    return outcome.value if outcome.is_good else outcome.said
+        return {CALL: ours, OUTCOME: plain(asdict(replace(outcome, call_id=ours["call_id"])))}
+    return plain(outcome.value) if outcome.is_good else outcome.said
 
 
 def _result(values: Any, work: Work) -> tuple[Any, list[Any]]:
