@@ -21,7 +21,8 @@ _REASONS = {
 @dataclass
 class Gate:
     """One decision. ``events``: all that it is made of, in order, first the one by which it was asked for;
-    ``deciders``: event and human's key of each who decided it so. ``is_begun``: so was what it allowed."""
+    ``deciders``: event and human's key of each who decided it so. ``needed``: the number of approvals that rules ask
+    for, of an approval of ready work. ``is_begun``: so was what it allowed."""
 
     name: str  # of the decision, in the workspace
     action: str
@@ -31,6 +32,7 @@ class Gate:
     deciders: list[tuple[Event, str]] = field(default_factory=list)
     outcome: str = ""
     reason: str | None = None
+    needed: int | None = None
     is_begun: bool = False
 
     def told(self, event: Event, outcome: str) -> None:
@@ -61,6 +63,7 @@ class Gate:
             "reason": None if is_permitted else self.reason or "no reason was given",
             "approval": f"approval-{self.name}-1" if others else None,
             "x-baton-outcome": self.outcome,
+            "x-baton-needed": self.needed,
             "x-baton-digest": self.digest,
             "x-baton-task": task_id,
             "x-baton-trail": [{name: each[name] for name in ("hash", "seq", "type")} for each in self.events],
@@ -91,13 +94,15 @@ def entries_of_trail(task_id: str, trail: Iterable[Event]) -> Iterator[Entry]:
 
 
 class _Reader:
-    """Reads a trail, event by event. ``given``: approvals that count once enough others have approved, too."""
+    """Reads a trail, event by event. ``given``: approvals that count once enough others have approved, too. ``ready``:
+    approvals of ready work that count at a claim, by the human's key."""
 
     def __init__(self, task_id: str) -> None:
         self._task_id, self._given = task_id, list[Event]()
         self._first: Event = {}
         self._action, self._digest, self._proposer = "", None, ""
         self._handoff: Gate | None = None  # the last decision on the task itself
+        self._ready = dict[str, Gate]()
         self.gates = dict[str, Gate]()
 
     def read(self, event: Event) -> None:
@@ -111,12 +116,32 @@ class _Reader:
             read(self, event)
 
     def approval_given(self, event: Event) -> None:
-        self._given.append(event)
+        if "agents" in event["data"]:
+            self._ready_approved(event)
+        else:
+            self._given.append(event)
+
+    def _ready_approved(self, event: Event) -> None:
+        """A human approved ready work for agents that rules hold back: a decision of its own, after the one on the
+        handoff."""
+        data, key = event["data"], f"human:{event['data']['by']}"
+        gate = Gate(
+            name=f"{self._task_id}-{event['seq']}",
+            action=f"handoff:{', '.join(data['agents'])}",
+            proposer=self._proposer,
+            digest=data.get("digest", self._digest),
+            events=[self._first],
+            deciders=[(event, key)],
+            needed=data["needed"],
+        )
+        gate.told(event, "approved")
+        self._ready[key] = self.gates[gate.name] = gate
 
     def decided(self, event: Event) -> None:
         """Of a handoff: approved, dismissed or split, as the event's type says; by several, by a rule of the settings,
         or by one; or by who approved ahead."""
         data, by_name = event["data"], {f"human:{each['data']['by']}": each for each in self._given}
+        by_name[_key(event)] = event  # an earlier approval of the same person has ended
         ahead = (data.get("standing_approval") or {}).get("given_by")
         several = [f"human:{each}" for each in data.get("approved_by", ())]
         keys = several if "approved_by" in data else [str(ahead or _key(event))]
@@ -129,18 +154,23 @@ class _Reader:
             deciders=[(by_name.get(each, event), each) for each in keys if each.startswith("human:")],
         )
         gate.told(event, event["type"])
-        self._given = []
+        self._given, self._ready = [], {}
         self._handoff = self.gates[gate.name] = gate
 
     def handoff_received(self, event: Event) -> None:
         if self._handoff and self._handoff.outcome == "approved" and not self._handoff.is_begun:
             self._handoff.begun(event)
+        for approver in event["data"].get("approved_by", ()):
+            if (ready := self._ready.pop(f"human:{approver}", None)) is not None:
+                ready.begun(event)
 
     def approval_undone(self, event: Event) -> None:
-        if self._handoff and not self._handoff.is_begun:
-            self._handoff.told(event, "undone")
-            if event["principal"]["kind"] == "human":
-                self._handoff.deciders.append((event, _key(event)))
+        for gate in filter(None, (self._handoff, *self._ready.values())):
+            if not gate.is_begun:
+                gate.told(event, "undone")
+                if event["principal"]["kind"] == "human":
+                    gate.deciders.append((event, _key(event)))
+        self._ready = {}
 
     def question_asked(self, event: Event) -> None:
         data = event["data"]

@@ -250,6 +250,101 @@ def test_second_administrators_approval_is_an_approval_of_the_record(company: Co
     assert (token["x-baton-change"]["names"], token["x-baton-change"]["after"]) == (["token"], {"token": "set"})
 
 
+def ready_work(company: Company) -> str:
+    """Returns open work that Alice approved, and that a rule holds back from the reviewer until Bob approves."""
+    rule = {"target": "reviewer", "people": ["bob"]}
+    assert company.gateway.put(ALICE, "/workspace/settings", {"approval_rules": [rule]}).status == 200
+    request = {"source": {"agent": "architect"}, "target": {"reason": "Look"}}
+    task: str = company.post(ARCHITECT, "/handoffs", **request)["task"]["id"]
+    company.post(ALICE, f"/tasks/{task}/approve")
+    company.terminal.world.clock.advance(60)
+    return task
+
+
+def decisions_on(company: Company, task: str) -> list[tuple[str, str, bool, list[str]]]:
+    """Returns action, outcome, whether it was begun, and the approvers of each decision in the record, which passes
+    the validator."""
+    company.terminal.world.clock.advance(120)
+    record = company.export()
+    assert [each for each in validate(lines(record)).checks if not each["ok"]] == []
+    return sorted(
+        (
+            each["action_type"],
+            each["x-baton-outcome"],
+            each["executed"],
+            [by["approver"]["id"] for by in of(record, type="approval", decision=each["id"])],
+        )
+        for each in of(record, type="decision", **{"x-baton-task": task})
+    )
+
+
+def test_approval_of_ready_work_is_a_decision_of_its_own(company: Company) -> None:
+    task = ready_work(company)
+    company.post(BOB, f"/tasks/{task}/approve")
+    before = [
+        ("handoff:any agent", "approved", False, ["human:alice"]),
+        ("handoff:reviewer", "approved", False, ["human:bob"]),
+    ]
+    assert decisions_on(company, task) == before
+    company.post(agent("reviewer"), f"/tasks/{task}/claim")
+    assert decisions_on(company, task) == [(*each[:2], True, each[3]) for each in before]
+    (entry,) = of(company.export(), type="decision", **{"x-baton-task": task, "action_type": "handoff:reviewer"})
+    assert [each["type"] for each in entry["x-baton-trail"]] == [
+        "handoff_initiated",
+        "approval_given",
+        "handoff_received",
+    ]
+    assert entry["x-baton-needed"] == 1
+
+
+def test_approval_of_ready_work_is_begun_only_by_a_claim_that_it_let_in(company: Company) -> None:
+    task = ready_work(company)
+    company.post(BOB, f"/tasks/{task}/approve")
+    claimed = company.post(CODER, f"/tasks/{task}/claim")
+    (_, of_bob) = decisions_on(company, task)
+    assert of_bob == ("handoff:reviewer", "approved", False, ["human:bob"])
+    company.post(CODER, f"/tasks/{task}/release", claim_id=claimed["claim_id"])
+    company.terminal.world.clock.advance(60)
+    company.post(agent("reviewer"), f"/tasks/{task}/claim")
+    (_, of_bob) = decisions_on(company, task)
+    assert of_bob == ("handoff:reviewer", "approved", True, ["human:bob"])
+
+
+def test_later_approval_of_a_returned_task_is_without_the_approval_of_ready_work(company: Company) -> None:
+    assert company.gateway.put(ALICE, "/workspace/settings", {"dispatch_delay_seconds": 300}).status == 200
+    task = ready_work(company)
+    company.post(BOB, f"/tasks/{task}/approve")
+    company.post(ALICE, f"/tasks/{task}/undo")
+    company.post(ALICE, f"/tasks/{task}/approve")
+    assert decisions_on(company, task) == [
+        ("handoff:any agent", "approved", False, ["human:alice"]),
+        ("handoff:any agent", "undone", False, ["human:alice", "human:alice"]),
+        ("handoff:reviewer", "undone", False, ["human:bob", "human:alice"]),
+    ]
+    record = of(company.export(), type="decision", **{"x-baton-task": task})
+    assert [each["type"] for each in record[-1]["x-baton-trail"]] == ["handoff_initiated", "approved"]
+
+
+def test_approval_after_an_ended_one_of_the_same_person_names_its_own_entry_of_the_trail(company: Company) -> None:
+    rule = {"target": "reviewer", "people": ["bob", "carl"], "needed": 2}
+    assert company.gateway.put(ALICE, "/workspace/settings", {"approval_rules": [rule]}).status == 200
+    for name in ("bob", "carl"):
+        company.post(ALICE, "/tokens", kind="human", subject=name, right="approver")
+    task = company.asked_for()
+    company.post(BOB, f"/tasks/{task}/approve")
+    company.post(ALICE, "/people/bob/end-approvals")
+    company.post(replace(ALICE, id="carl"), f"/tasks/{task}/approve")
+    company.post(BOB, f"/tasks/{task}/approve")
+    (told,) = decisions_on(company, task)
+    assert (told[0], told[1], sorted(told[3])) == ("handoff:reviewer", "approved", ["human:bob", "human:carl"])
+    record = company.export()
+    (decision,) = of(record, type="decision", **{"x-baton-task": task})
+    (of_bob,) = of(record, type="approval", decision=decision["id"], approver={"id": "human:bob", "kind": "human"})
+    last = decision["x-baton-trail"][-1]
+    assert (of_bob["x-baton-decided"], of_bob["x-baton-event-hash"]) == (last["type"], last["hash"])
+    assert last["type"] == "approved"
+
+
 def test_the_same_span_is_the_same_record_whatever_came_after(company: Company) -> None:
     first = company.export()
     until = first[-1]["at"]
