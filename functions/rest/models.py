@@ -38,7 +38,7 @@ MAX_ERRORS = 20
 # A visible character: neither white space nor invisible.
 SAYS_SOMETHING = (
     r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
-    r"\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]"
+    r"\u2028-\u202f\u205f-\u206f\u2800\u2d7f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff]"
 )
 _MESSAGES = {
     "missing": "is required",

@@ -68,7 +68,7 @@ def test_a_leap_second_is_the_next_minutes_first(gateway: Gateway) -> None:
     assert sent(gateway, wrong).fields == ["metadata.not_before"]
 
 
-@pytest.mark.parametrize("reason", ["\u200b", "\u2060 \u00ad", "\ufe0f", "\u202e\u202c", "\u3164", "\ufff9"])
+@pytest.mark.parametrize("reason", ["\u200b", "\u2060 \u00ad", "\ufe0f", "\u202e\u202c", "\u3164", "\ufff9", "\u2800"])
 def test_a_reason_has_a_visible_character(gateway: Gateway, reason: str) -> None:
     assert sent(gateway, WORK % reason).fields == ["target.reason"]
     assert sent(gateway, WORK % f"{reason}a").status == 201

@@ -55,7 +55,7 @@ def command_of(call: RequestCommand) -> BaseCommand:
         params=params,
         callback=partial(run, call),
         help=call.help,
-        takes_key=call.takes_key,
+        takes_key=call.has_key_option,
         states=call.states,
     )
 

@@ -23,6 +23,8 @@ REPEATABLE = {
 }
 # What takes none, and does something new each time.
 ONCE = {"/session-codes", "/sessions", "/tracker/webhook"}
+# What takes a new key in each command, and no --key: the same command in a later process must not get the first answer.
+ALWAYS_NEW_KEY = {"/tasks/{task_id}/questions/{question_id}/use"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,10 @@ class RequestCommand:
     @property
     def takes_key(self) -> bool:
         return self.method == "POST" and self.path not in REPEATABLE | ONCE
+
+    @property
+    def has_key_option(self) -> bool:
+        return self.takes_key and self.path not in ALWAYS_NEW_KEY
 
     @property
     def is_repeatable(self) -> bool:

@@ -114,7 +114,9 @@ def revoke_standing(deps: Deps, call: routing.Call[None, None]) -> answers.Answe
 def use_an_approval(deps: Deps, call: routing.Call[requests.Using, None]) -> answers.Answer:
     """Begin the action that was approved: exactly once, for exactly those arguments, under the task's claim.
 
-    Do the `tool` with the `approved_arguments` of this answer, and nothing else."""
+    Do the `tool` with the `approved_arguments` of this answer, and nothing else. Make a new random `Idempotency-Key`
+    for each execution, and keep it in memory. Repeat the key only to receive an answer that was lost. Each repeat gets
+    the first answer again, so a key that another process can repeat allows the action twice."""
     worker = call.under(call.body.claim_id)
     question = use_approval(deps, worker, call.params["question_id"], call.body.digest)
     return answers.ok(_shown(deps, call.by, question))

@@ -93,6 +93,44 @@ def test_an_approval_ends_with_0_and_use_begins_it_once(desk: Desk) -> None:
     assert "receipt_refused" in err
 
 
+def test_repeats_of_a_command_under_its_key_begin_the_action_once(desk: Desk) -> None:
+    desk.meanwhile(outcome="approved")
+    line = ("It broke", *REFUND, "--use", "--key", "refund-1")
+    first, *later = [desk.ask(*line) for _ in range(3)]
+    assert (first[0], first[1]["approved_arguments"]) == (0, {"amount": 100, "to": "Ada"})
+    assert [(code, found) for code, found, _ in later] == [(1, None)] * 2
+    assert all("receipt_refused" in err for *_, err in later)
+    assert len(desk.questions()) == 1
+
+
+def test_a_lost_answer_of_use_is_asked_for_again_under_the_same_key(desk: Desk, terminal: Terminal) -> None:
+    desk.meanwhile(outcome="approved")
+    uses, answer = list[Any](), terminal.api.answer
+
+    def losing(event: dict[str, Any]) -> dict[str, Any]:
+        answered = answer(event)
+        if not event["rawPath"].endswith("/use"):
+            return answered
+        uses.append(answered)
+        return answered if len(uses) > 1 else {"statusCode": 503, "headers": {}, "body": ""}
+
+    terminal.monkeypatch.setattr(terminal.api, "answer", losing)
+    code, found, err = desk.ask("It broke", *REFUND, "--use", "--key", "refund-1")
+    assert (code, found and found["approved_arguments"]) == (0, {"amount": 100, "to": "Ada"}), err
+    assert [each["statusCode"] for each in uses] == [200, 200]
+
+
+def test_use_approval_takes_no_key_that_a_later_command_could_repeat(desk: Desk) -> None:
+    desk.meanwhile(outcome="approved")
+    _, found, _ = desk.ask("It broke", *REFUND)
+    line = ("tasks", "use-approval", desk.task, found["id"], "--digest", found["approved_digest"])
+    code, _, err = desk.terminal.runs(*line, "--key", "refund-1")
+    assert (code, "No such option" in err) == (2, True), err
+    assert desk.terminal.runs(*line)[0] == 0
+    code, _, err = desk.terminal.runs(*line)
+    assert (code, "receipt_refused" in err) == (1, True), err
+
+
 def test_other_arguments_that_people_approved_are_the_ones_to_use(desk: Desk) -> None:
     desk.meanwhile(outcome="approved", arguments={"amount": 50, "to": "Ada"})
     code, found, _ = desk.ask("It broke", *REFUND, "--use")

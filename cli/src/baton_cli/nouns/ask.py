@@ -11,7 +11,7 @@ from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.failures import Interrupted
 from baton_cli.question_wait import EXITS, OVER, HeldWait, Question, claim_over, path_of, said
-from baton_client.core import Request
+from baton_client.core import Request, new_key
 from baton_client.errors import Misused, Refused
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def command(context: click.Context, /, **typed: Any) -> None:
     The claim is kept meanwhile. What is printed is the question, with answer, reason and approved_arguments: people may
     approve other arguments than TEXT's action had. The exit code is 0 for an answer or an approval, 10 if they refused
     or took it back, 11 if nobody decided in time, 12 if the claim is over. With --key a repeat asks nothing twice; its
-    --until is a time then, as it is another request otherwise.
+    --until is a time then, as it is another request otherwise. --use begins an action once, also with --key: it ends
+    with 1 (receipt_refused) if an earlier command began the action.
     """
     app = context.ensure_object(CommandContext)
     if not typed["claim_id"]:
@@ -55,7 +56,8 @@ def command(context: click.Context, /, **typed: Any) -> None:
         question = HeldWait(app, typed["claim_id"]).until_closed(question)
         if typed["use"] and question["outcome"] == "approved":
             body = {"claim_id": typed["claim_id"], "digest": question["approved_digest"]}
-            question = app.client.call(Request[Any]("POST", f"{path_of(question)}/use", body, f"{app.key}-use"))
+            # Never a key made of --key: the same command in a later process would begin the action again.
+            question = app.client.call(Request[Any]("POST", f"{path_of(question)}/use", body, new_key()))
     except Refused as refusal:
         if refusal.code not in OVER:
             raise

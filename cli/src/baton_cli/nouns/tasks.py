@@ -149,7 +149,7 @@ CALLS = (
     ),
     claimed(
         "use-approval",
-        "Begin an action that people approved: that is possible once.",
+        "Begin an action that people approved: that is possible once. It takes no --key.",
         Param("digest", "Of the action that was approved.", is_required=True),
         path="questions/{question_id}/use",
         said="{id} is begun",
