@@ -49,6 +49,28 @@ def test_name_in_forms_for_compatibility_is_refused(gateway: Gateway, field: str
     assert (refused.status, refused.fields) == (422, [field])
 
 
+BLANKS = ["\u2800", "\u3164", "\uffa0", "\u2d7f", "\ufe0f", "\U0001d159", "\U00016fe4", "\U0001107f", "\U00013441"]
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+@pytest.mark.parametrize("field", ["name", "aliases"])
+def test_name_with_a_character_that_shows_nothing_is_refused(gateway: Gateway, field: str, blank: str) -> None:
+    for name in (f"Vault{blank}", f"{blank}Vault", f"Va{blank}ult"):
+        refused = gateway.put(ALICE, "/agents/vault", {"name": "Vault", field: name if field == "name" else [name]})
+        assert (refused.status, refused.fields) == (422, [field]), refused.text
+
+
+def test_agents_cant_differ_by_the_selector_of_a_picture_alone(gateway: Gateway) -> None:
+    assert named(gateway, "first", "Ops \u2764").status == 201
+    assert named(gateway, "second", "Ops \u2764\ufe0f").code == "name_taken"
+
+
+def test_agents_cant_differ_by_the_number_of_spaces_alone(gateway: Gateway) -> None:
+    """A page shows a run of spaces as one."""
+    assert named(gateway, "first", "Ops One").status == 201
+    assert named(gateway, "second", "Ops  One").code == "name_taken"
+
+
 def test_agent_with_an_old_name_can_still_be_changed(gateway: Gateway, world: Any) -> None:
     """Names that an earlier release allowed stay, and only new names are compared."""
     assert named(gateway, "first", "Billing").status == 201
@@ -102,6 +124,21 @@ def desk(http_agents: HttpAgents) -> Desk:
 
 def test_ordinary_action_has_no_warning(desk: Desk) -> None:
     assert desk.warnings("mcp__bank__pay", {"to": "ada", "amount": 1, "items": [{"сумма": 1, "größe": 2}]}) == []
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_tool_with_a_character_that_shows_nothing_is_refused(desk: Desk, blank: str) -> None:
+    for name in (f"pay{blank}", f"{blank}pay", f"p{blank}ay"):
+        refused = desk.asks(name)
+        assert (refused.status, refused.fields) == (422, ["tool"]), refused.text
+    assert desk.warnings("pay", {f"to{blank}": "mallory", "to": "ada"}) == [
+        (f"/arguments/to{blank}", "looks_like", "to"),
+        ("/arguments/to", "looks_like", f"to{blank}"),
+    ]
+
+
+def test_tool_with_a_sign_that_only_stacks_letters_is_marked(desk: Desk) -> None:
+    assert desk.warnings("pay\u17d2") == [("/tool", "looks_like", "pay")]
 
 
 def test_tool_that_is_drawn_as_another_name_is_marked(desk: Desk) -> None:

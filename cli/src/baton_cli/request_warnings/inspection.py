@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from baton_cli.request_warnings.findings import Finding
 from baton_cli.request_warnings.places import Text
-from baton_cli.text import HIDDEN
+from baton_client.texts import HIDDEN
 
 MOST_CHARACTERS = 1_000_000
 # Letters by alphabet: ranges that JavaScript and Python read alike.

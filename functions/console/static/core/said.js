@@ -6,9 +6,9 @@ const PICTURE = String.raw`[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-
   + String.raw`\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\u{1f000}-\u{1faff}]`;
 const JOINED = String.raw`[\u0620-\u077f\u08a0-\u08ff\u0900-\u0dff]`;
 const HIDING = String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f`
-  + String.raw`\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0`
-  + String.raw`\ufff0-\ufffc\ufffe\uffff\u{13430}-\u{1343f}\u{16fe4}\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}`
-  + String.raw`\u{e0000}-\u{10ffff}]`;
+  + String.raw`\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u2d7f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0`
+  + String.raw`\ufff0-\ufffc\ufffe\uffff\u{1107f}\u{13430}-\u{13442}\u{16fe4}\u{1bc9d}\u{1bca0}-\u{1bca3}\u{1d159}`
+  + String.raw`\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]`;
 const HIDDEN = String.raw`${HIDING}(?<!${PICTURE}[\ufe0e\ufe0f])(?<!${JOINED}[\u200c\u200d])(?:(?<![#*0-9]\ufe0f)|`
   + String.raw`(?!\u20e3))(?:(?<!${PICTURE}\u200d)(?<!${PICTURE}\ufe0f\u200d)|(?!${PICTURE}))`;
 const EACH = new RegExp(HIDDEN, "gu");

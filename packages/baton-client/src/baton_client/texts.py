@@ -18,8 +18,9 @@ PICTURE = (
 JOINED = r"[\u0620-\u077f\u08a0-\u08ff\u0900-\u0dff]"
 HIDING = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U00013430-\U0001343f\U00016fe4"
-    r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+    r"\u2060-\u206f\u2800\u2d7f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001107f"
+    r"\U00013430-\U00013442\U00016fe4\U0001bc9d\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    r"\U000e0000-\U0010ffff]"
 )
 HIDDEN = re.compile(
     rf"{HIDING}(?<!{PICTURE}[\ufe0e\ufe0f])(?<!{JOINED}[\u200c\u200d])(?:(?<![#*0-9]\ufe0f)|(?!\u20e3))"

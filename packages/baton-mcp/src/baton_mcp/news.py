@@ -7,13 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# Hidden characters, as Baton's doors know them: controls but tab and line feed, formats (tags, bidi), fillers, lone
-# surrogates, private use, variation selectors.
-HIDING = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U00013430-\U0001343f\U00016fe4"
-    r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
-)
+from baton_client.texts import HIDING
+
 # The states of a task that was approved and hasn't ended. An ended one is in the inbox.
 APPROVED = {"delegated", "next", "claimed", "waiting"}
 
@@ -60,6 +55,6 @@ def news(before: AgentSnapshot, now: AgentSnapshot, states: Mapping[str, str]) -
 def _told(event: str, task_id: str, title: str, sentence: str) -> News:
     """Returns the news. The title is its author's text: it is quoted, in one line, without hidden characters, and
     cut."""
-    seen = "".join(each for each in HIDING.sub("", title) if each.isprintable() or each.isspace())
+    seen = "".join(each for each in re.sub(HIDING, "", title) if each.isprintable() or each.isspace())
     shown = " ".join(seen.split()).replace('"', "'")[:120]
     return News(f'{sentence} Its title, as its author wrote it: "{shown}"', {"event": event, "task_id": task_id})

@@ -1,7 +1,7 @@
 """Hidden characters: those that show nothing, or change how others are shown. With them a text says one thing to a
-person and another one to a model. Each door marks them, and all go by this one class: the command line, `baton-mcp` and
-the console, which import nothing of this layer, have a copy each, and tests/unit/mcp/test_hidden_characters.py compares
-them."""
+person and another one to a model. Each door marks them, and all go by this one class: baton-client (for the command
+line and `baton-mcp`) and the console, which import nothing of this layer, have a copy each, and
+tests/unit/mcp/test_hidden_characters.py compares them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ PICTURE = (
 )
 # Letters of Arabic, Syriac and the scripts of India, which are spelled with joiners.
 JOINED = r"[\u0620-\u077f\u08a0-\u08ff\u0900-\u0dff]"
-# Controls but tab and line feed, formats (tags, bidi), fillers, lone surrogates, private use, variation selectors.
+# Controls but tab and line feed, formats (tags, bidi), blanks (U+2800, U+13441), fillers, lone surrogates, private use,
+# selectors, joiners.
 HIDING = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U00013430-\U0001343f\U00016fe4"
-    r"\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+    r"\u2060-\u206f\u2800\u2d7f\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001107f"
+    r"\U00013430-\U00013442\U00016fe4\U0001bc9d\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    r"\U000e0000-\U0010ffff]"
 )
 HIDDEN = re.compile(
     rf"{HIDING}(?<!{PICTURE}[\ufe0e\ufe0f])(?<!{JOINED}[\u200c\u200d])(?:(?<![#*0-9]\ufe0f)|(?!\u20e3))"

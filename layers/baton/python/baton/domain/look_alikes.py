@@ -12,6 +12,9 @@ from baton.domain.confusables import prototypes
 # Alphabets with letters that look like letters of another alphabet.
 _ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
 _FORMS = ("<wide>", "<narrow>", "<font>", "<circle>", "<square>")
+# Signs that only stack the letters around them, of nine scripts; behind other letters they may show nothing.
+_STACKING = r"[\u1039\u17d2\u1a60\uaaf6\U00010a3f\U00011133\U00011a47\U00011a99\U00011d45\U00011d97\U00011f42]"
+_UNSEEN = re.compile(f"{hidden.HIDING}|{_STACKING}")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -27,9 +30,9 @@ def _alphabets(word: str) -> set[str]:
 def look(name: str) -> str:
     """Returns the skeleton of the name: names with equal skeletons are hard to tell apart, also within one alphabet, as
     ``Billing`` and ``BiIIing``, or ``modern`` and ``modem``."""
-    plain = unicodedata.normalize("NFKC", hidden.HIDDEN.sub("", name))
+    plain = unicodedata.normalize("NFKC", _UNSEEN.sub("", name))
     mapped = unicodedata.normalize("NFD", plain).translate(prototypes())
-    return unicodedata.normalize("NFD", mapped)
+    return " ".join(unicodedata.normalize("NFD", mapped).split())
 
 
 def is_in_ordinary_forms(name: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from baton.domain import errors
+from baton.domain import errors, hidden
 from baton.domain.look_alikes import look, mixes_alphabets
 
 MAX_WARNINGS = 20
@@ -30,10 +30,11 @@ class NameWarning:
 
 
 def check_tool_name(tool: str) -> None:
-    """Raises ``InvalidInput`` for a name with space around it, line breaks, or other characters that aren't printed:
-    such a name would be a tool of its own, and look like another one."""
-    if tool != tool.strip() or not tool.isprintable():
-        raise errors.InvalidInput("tool", "must be printable characters, without space before or after them")
+    """Raises ``InvalidInput`` for a name with space around it, line breaks, or other characters that show nothing: such
+    a name would be a tool of its own, and look like another one."""
+    if tool != tool.strip() or not tool.isprintable() or hidden.HIDDEN.search(tool):
+        message = "must be printable characters, without space before or after them, and without hidden characters"
+        raise errors.InvalidInput("tool", message)
 
 
 def name_warnings(tool: str, arguments: Any, known_tools: Iterable[str]) -> tuple[NameWarning, ...]:
