@@ -68,7 +68,8 @@ _BY_CODE = {
     "too_many_polls": "end one that waits, or wait until one is over",
     "tool_suspended": "an approver resumes it: baton tools save {tool} --to AGENT",
     "undo_window_over": "baton tasks cancel {task_id}",
-    "unknown_agent": "which there are: baton agents list",
+    "not_found agent": "name one of these agents; all of them: baton agents list",
+    "unknown_agent": "name one of these agents; all of them: baton agents list",
     "version_conflict": "read it again, and send its version",
     "webhook_installed": "baton tracker close-webhook",
 }
@@ -85,7 +86,13 @@ _BY_STATUS = {
 }
 
 
-_ABOUT = {"review_id": "review", "retry_of": "retry", "conversation_id": "conversation", "question_id": "question"}
+_ABOUT = {
+    "agents": "agent",
+    "review_id": "review",
+    "retry_of": "retry",
+    "conversation_id": "conversation",
+    "question_id": "question",
+}
 
 
 def after(status: int, code: str, problem: Mapping[str, Any]) -> str:

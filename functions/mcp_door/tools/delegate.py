@@ -10,7 +10,6 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, Piece
 from baton.domain.tasks.task import MAX_BRANCHES
 from mcp_door.tools.arguments import Arguments, left_out
-from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_under_claim
 from rest import models
@@ -53,9 +52,8 @@ def delegate(call: ToolCall[DelegateArguments]) -> Said:
     given = arguments.given()
     body: dict[str, Any] = {"claim_id": arguments.claim_id, "branches": [each.branch() for each in arguments.parts]}
     body |= {"join": {"policy": given["join"]}} if "join" in given else {}
-    with agents_named(call):
-        key = key_under_claim("delegate", given)
-        task = call.play("delegate", body, params={"task_id": arguments.task_id}, key=key)
+    key = key_under_claim("delegate", given)
+    task = call.play("delegate", body, params={"task_id": arguments.task_id}, key=key)
     branches = {each["call_id"]: each["task_id"] for each in task["wait"]["branches"]}
     lines = [f"{task['id']} waits for {len(branches)} parts. Your claim on it is over.", *map(_line, branches.items())]
     step = "claim_next for other work, and for this one with its results once they are there"

@@ -10,7 +10,6 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from mcp_door.tools import tasks_shown
 from mcp_door.tools.arguments import Arguments, left_out, merged
-from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_of
 from rest import models
@@ -75,8 +74,7 @@ def handoff(call: ToolCall[HandoffArguments]) -> Said:
     """Hand work to another agent, whose completion reports each criterion."""
     arguments = call.arguments
     key = key_of("handoff", arguments.given().get("request_id"))
-    with agents_named(call):
-        made = call.play("create_a_handoff", merged(arguments.body(call.agent), call.named), key=key)
+    made = call.play("create_a_handoff", merged(arguments.body(call.agent), call.named), key=key)
     task = made["task"]
     lines = [f"Handed off; state: {task['state']}", *tasks_shown.head_lines(task), f"url: {task['url']}"]
     data = {"task_id": task["id"], "handoff_id": task["handoff_id"], "state": task["state"], "url": task["url"]}

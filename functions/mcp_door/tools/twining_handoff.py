@@ -10,7 +10,6 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT, MAX_LIST, Piece
 from mcp_door.tools import texts
 from mcp_door.tools.arguments import Arguments
-from mcp_door.tools.known_agents import agents_named
 from mcp_door.tools.tool import NEITHER, McpTool, Said, ToolCall
 from mcp_door.tools.tool_call_keys import key_of
 from rest import models
@@ -40,8 +39,7 @@ def twining_handoff(call: ToolCall[TwiningArguments]) -> Said:
     """Hand over results with what their scope knows, and post a status."""
     given = call.arguments.given()
     key = key_of("twining_handoff", given.pop("request_id", None))
-    with agents_named(call):
-        made = call.play("create_twining_handoff", given | call.named, key=key)
+    made = call.play("create_twining_handoff", given | call.named, key=key)
     size = made["context_snapshot_size"]
     target = texts.line(made["target_agent"] or "any able agent")
     lines = [

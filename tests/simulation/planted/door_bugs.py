@@ -1,5 +1,5 @@
-"""Bugs at Baton's doors: the bell's rates, the halves of a session, and the fences around a colleague's text. Attack
-tests find them."""
+"""Bugs at Baton's doors: the bell's rates, the halves of a session, the fences around a colleague's text, and the names
+of a refusal. Tests find them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from simulation.planted.bug import bug
 _BELL = "tests/functions/attacks/test_bell_rate.py"
 _COOKIE = "tests/functions/attacks/test_stolen_cookie.py"
 _FENCES = "tests/functions/attacks/test_fencing.py"
+_UNKNOWN = "tests/functions/agents/test_unknown_agent.py"
+_NAMED = "agents/agent:Roster.some_active"
 _ROOM = "services/access/limit_caller:bell_must_have_room"
 _SHOWN = "functions/rest/session_cookie:shown_by"
 
@@ -36,5 +38,8 @@ DOORS = (
     bug("the words of a failed agent are a request", do.never("runs/prompt:ask_in", "is_rollback"), test=_FENCES),
     bug("a comment of the tracker has no marks",
         do.value("tracker/page_fields:_quoted", "plain(text)", "split"), test=_FENCES),
+    bug("agents that are off are named to choose from", do.always(_NAMED, "active"), test=_UNKNOWN),
+    bug("a refusal names every agent there is", do.value(_NAMED, "sorted(each.slug for each in self.agents if each.active)", "MOST_NAMED"),
+        test=_UNKNOWN),
     bug("a line has hidden characters", do.keep_argument("one_line:one_line", "spelled_out", 0), test=_FENCES),
 )  # fmt: skip

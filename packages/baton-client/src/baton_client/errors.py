@@ -77,7 +77,10 @@ class Refused(BatonError):
     def _why(self) -> str:
         named = [f"{each.get('field')}: {each.get('message')}" for each in self.errors]
         missing = [f"- {one_line(str(each))}" for each in _listed(self.problem, "criteria")]
-        return "\n".join(filter(None, [self.detail, *(each for each in named if each not in self.detail), *missing]))
+        agents = ", ".join(one_line(str(each)) for each in _listed(self.problem, "agents"))
+        known = [f"agents: {agents}"] if agents else []
+        told = [self.detail, *(each for each in named if each not in self.detail), *missing, *known]
+        return "\n".join(filter(None, told))
 
 
 def _listed(problem: dict[str, Any], name: str) -> list[Any]:

@@ -64,7 +64,7 @@ BatonError
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -117,12 +117,13 @@ class KeyReused(InvalidInput):
 
 
 class UnknownAgent(InvalidInput):
-    """``field``: the field that names the agent."""
+    """``field``: the field that names the agent. ``agents``: active agents of the workspace, not necessarily all."""
 
     code = "unknown_agent"
 
-    def __init__(self, agent: str, field: str = "agent") -> None:
+    def __init__(self, agent: str, field: str = "agent", agents: Iterable[str] = ()) -> None:
         super().__init__(field, f"no agent {agent!r} is registered in this workspace")
+        self.fields["agents"] = list(agents)
 
 
 class TargetInactive(InvalidInput):
@@ -273,6 +274,13 @@ class Unknown(BatonError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"No such {what}.")
+
+
+class NoSuchAgent(Unknown):
+    """A path names no agent. ``agents``: as of ``UnknownAgent``."""
+
+    def __init__(self, agent: str, agents: Iterable[str]) -> None:
+        BatonError.__init__(self, f"No agent {agent!r} is registered in this workspace.", agents=list(agents))
 
 
 class UnknownPerson(Unknown):

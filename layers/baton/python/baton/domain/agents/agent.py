@@ -16,6 +16,7 @@ from baton.domain.look_alikes import is_in_ordinary_forms, look, mixes_alphabets
 
 MAX_AGENTS = 500
 MAX_NAME = 100
+MOST_NAMED = 50  # by the refusal of an unknown agent
 MAX_ALIASES = 20
 MAX_TYPES = 50
 MAX_DESCRIPTION = 2_000
@@ -291,6 +292,10 @@ class Roster:
     def find(self, slug: str) -> Agent | None:
         """Returns the agent, active or not."""
         return next((agent for agent in self.agents if agent.slug == slug), None)
+
+    def some_active(self) -> list[str]:
+        """Returns the slugs of active agents, for a refusal that names them: the first ``MOST_NAMED``."""
+        return sorted(agent.slug for agent in self.agents if agent.active)[:MOST_NAMED]
 
     def active_named(self, name: str) -> Agent | None:
         """Returns the active agent with this slug, name or alias, None if there is none."""

@@ -175,7 +175,7 @@ def _check(deps: Deps, by: Principal, request: TokenRequest, now: datetime) -> N
                 "scopes", f"an agent acts only as itself: its tokens take no scope but {CONVERSE!r}"
             )
         if deps.store.agents.agent(by.workspace, request.subject) is None:
-            raise errors.InvalidInput("subject", f"no agent {request.subject!r} is registered in this workspace")
+            raise errors.UnknownAgent(request.subject, "subject", deps.store.agents.roster(by.workspace).some_active())
     if request.right is not None:
         _check_right(request, request.right)
     if request.kind is PrincipalKind.HUMAN and by.is_session:

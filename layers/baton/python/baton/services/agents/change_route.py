@@ -89,6 +89,6 @@ def _blank(by: Principal, work_type: str, removed: Route | None, now: datetime) 
 def _must_be_active(deps: Deps, workspace: str, slug: str) -> None:
     agent = deps.store.agents.agent(workspace, slug)
     if agent is None:
-        raise errors.UnknownAgent(slug)
+        raise errors.UnknownAgent(slug, agents=deps.store.agents.roster(workspace).some_active())
     if not agent.active:
         raise errors.TargetInactive(slug)

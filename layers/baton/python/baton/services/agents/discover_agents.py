@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.liveness import Liveness, Presence, liveness
@@ -15,6 +14,7 @@ from baton.domain.ids import made_at
 from baton.domain.rights.read_rights import may_see_profile
 from baton.domain.runs.run_profile import RunProfile
 from baton.ports.deps import Deps
+from baton.steps.agents.resolve_agents import no_such_agent
 
 MAX_LOOKS_FOR_CLAIMS = 50
 
@@ -40,7 +40,7 @@ def seen_agent(deps: Deps, workspace: str, slug: str) -> SeenAgent:
     """Returns the agent with its liveness. Raises ``Unknown``."""
     agent = deps.store.agents.agent(workspace, slug)
     if agent is None:
-        raise errors.Unknown("agent")
+        raise no_such_agent(deps, workspace, slug)
     last_contact_at = deps.store.contacts.last_contact(workspace, slug)
     contacts = {slug: last_contact_at} if last_contact_at else {}
     return SeenAgent(agent, _livenesses(deps, workspace, [slug], contacts)[slug])

@@ -16,6 +16,7 @@ from baton.services.claims.candidates import Look, candidates, log_unreadable
 from baton.steps import idempotency
 from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents.mark_contact import mark_contact
+from baton.steps.agents.resolve_agents import no_such_agent
 from baton.steps.claims.poll_until import Poll, poll_until
 from baton.steps.claims.take_task import NOT_FOR_THE_CLAIMER, Claimed, Claimer, claimed_with_memory, take_task
 from baton.steps.guardrails.apply_guardrails import apply_guardrails_to_name
@@ -83,7 +84,7 @@ def must_be_active(deps: Deps, workspace: str, slug: str) -> None:
     """Raises ``Unknown`` and ``InactiveAgent``."""
     agent = deps.store.agents.agent(workspace, slug)
     if agent is None:
-        raise errors.Unknown("agent")
+        raise no_such_agent(deps, workspace, slug)
     agent.must_be_active()
 
 

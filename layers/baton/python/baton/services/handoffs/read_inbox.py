@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baton.domain import errors, times
+from baton.domain import times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
 from baton.ports.deps import Deps
 from baton.ports.paging import Page
 from baton.steps.agents.kill_switch import must_be_let_act
+from baton.steps.agents.resolve_agents import no_such_agent
 from baton.steps.claims.held_claims import FIRST_PAUSE_SECONDS, unsettled
 
 
@@ -52,4 +53,4 @@ def _remove(deps: Deps, workspace: str, slug: str, ids: Sequence[str]) -> None:
 def must_exist(deps: Deps, workspace: str, slug: str) -> None:
     """Raises ``Unknown``."""
     if deps.store.agents.agent(workspace, slug) is None:
-        raise errors.Unknown("agent")
+        raise no_such_agent(deps, workspace, slug)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
-from baton.domain import errors
 from baton.domain.access.principal import Principal
 from baton.domain.agents.agent import Agent
 from baton.domain.stats.day_counts import DayCounts
 from baton.domain.stats.summary import StatsRow, row_of
 from baton.ports.deps import Deps
 from baton.services.stats.read_stats import counts_of
+from baton.steps.agents.resolve_agents import no_such_agent
 
 DAYS = 7
 # Of the waiting tasks of one agent, in a list and alone. More are told as more.
@@ -55,7 +55,7 @@ def agent_health(deps: Deps, by: Principal, slug: str) -> AgentHealth:
     """Raises ``Unknown``."""
     agent = deps.store.agents.agent(by.workspace, slug)
     if agent is None:
-        raise errors.Unknown("agent")
+        raise no_such_agent(deps, by.workspace, slug)
     contact = deps.store.contacts.last_contact(by.workspace, slug)
     return _health(deps, agent, _last_days(deps, by.workspace), contact, MAX_ALONE)
 

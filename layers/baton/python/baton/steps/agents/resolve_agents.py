@@ -42,7 +42,7 @@ def canonical_source(deps: Deps, by: Principal, known: Mapping[str, Agent], sour
         return slugs[0]
     if source == by.id:
         return by.key
-    raise errors.UnknownAgent(source, "source.agent")
+    raise errors.UnknownAgent(source, "source.agent", deps.store.agents.roster(by.workspace).some_active())
 
 
 def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: str, field: str) -> Agent:
@@ -58,9 +58,14 @@ def active_agent(deps: Deps, workspace: str, known: Mapping[str, Agent], name: s
         try:
             agent = roster.get(name)
         except errors.Unknown as exc:
-            raise errors.UnknownAgent(name, field) from exc
+            raise errors.UnknownAgent(name, field, roster.some_active()) from exc
         raise errors.TargetInactive(agent.slug, field)
     return agent
+
+
+def no_such_agent(deps: Deps, workspace: str, slug: str) -> errors.NoSuchAgent:
+    """Returns the refusal of a request whose path names no agent."""
+    return errors.NoSuchAgent(slug, deps.store.agents.roster(workspace).some_active())
 
 
 def active_target(deps: Deps, workspace: str, known: Mapping[str, Agent], name: str | None, field: str) -> Agent | None:
