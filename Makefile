@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install uninstall run stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package wheels smoke clean
+.PHONY: help setup install uninstall run ports stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package wheels smoke clean
 
 PYTHON ?= python3
 
@@ -95,11 +95,14 @@ lock: $(env)/uv.stamp ## compile the hash-pinned requirement files again, with t
 # ---- the local stack (BATON_PORT, 4566 by default; BATON_SCRIPT, what the scripted model answers; ---------------------
 # BATON_FRONT_DOOR=FunctionUrl, for a Function URL in place of the gateway)
 
-run: setup ## start the local stack and play the main job for you; Ctrl-C ends it, state is kept
+run: ports setup ## start the local stack and play the main job for you; Ctrl-C ends it, state is kept
 	@$(bin)/python -m tools.demo
 
-stack: setup ## start or update the local stack in the background; writes .baton/stack.json
+stack: ports setup ## start or update the local stack in the background; writes .baton/stack.json
 	@$(bin)/python -m tools.stack up
+
+ports:
+	@$(PYTHON) -m tools.stack.ports
 
 stop: setup ## stop the local stack, and keep its state
 	@$(bin)/python -m tools.stack down

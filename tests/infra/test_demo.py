@@ -8,12 +8,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from infra.citations import ROOT
+from support.scripted_api import Answer, scripted_api
+from tools.demo.stage import Player
+from tools.demo.waiting import scene_the_bell
 from tools.stack.background import Background, essentials, free_port, is_free
+from tools.stack.stack import Stack
 from tools.stand_ins.notion import StandIn
 
 STAYS = """
@@ -31,6 +36,27 @@ import socket, sys, time
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
     time.sleep(600)
 """
+
+
+def test_without_a_bell_its_scene_says_so_and_leaves_no_open_task(capsys: pytest.CaptureFixture[str]) -> None:
+    made = {"task_id": "task_7", "duplicate_prevented": False, "escalation_capped": False}
+    with scripted_api() as api:
+        api.will(Answer(201, made), Answer(204))
+        player = Player(stack_at(api.url))
+        player.tokens |= {"releaser": "baton_releaser", "inspector": "baton_inspector"}
+        scene_the_bell(player)
+    assert [f"{each.method} {each.path}" for each in api.asked] == [
+        "POST /handoff-markers",
+        "POST /agents/releaser/claims",
+        "POST /tasks/task_7/cancel",
+    ]
+    assert "Skipped: there is no bell here. Workers poll instead." in capsys.readouterr().out
+
+
+def stack_at(url: str) -> Stack:
+    texts = {each.name: "" for each in fields(Stack)}
+    given = {"api_url": url, "endpoint_url": url, "tokens": {"human": "baton_human"}, "functions": {}}
+    return Stack(**{**texts, "port": 0, "pid": 0, **given})  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from tools.stack.background import Background, NotListening, StackError, essentials, is_free, make_private
+from tools.stack.background import Background, StackError, essentials, make_private
 from tools.stack.front_door import ENGINE_KEY, READY, SAVE
 from tools.stack.keeper import RUN, SAVES
+from tools.stack.ports import ENGINE, must_be_free
 from tools.stack.saves import Saves
 
 __all__ = ["REGION", "Access", "Engine", "StackError"]
@@ -81,8 +82,7 @@ class Engine:
 
         Raises NotListening if the port is taken or the engine ends, StackError if it doesn't come up.
         """
-        if not is_free(port):
-            raise NotListening(f"port {port} is taken by another program; choose one: BATON_PORT={port + 1} make …")
+        must_be_free(ENGINE, port)
         shutil.rmtree(self.scratch, ignore_errors=True)
         for folder in (self.scratch, self.state):
             make_private(folder, deep=True)

@@ -42,10 +42,10 @@ from tools.stack import deployment, local_model
 from tools.stack.background import StackError, alone, on_any_port
 from tools.stack.deployment import ROOT, Say
 from tools.stack.engine import REGION, Access, Engine, lost
+from tools.stack.ports import DEFAULT_PORT, ENGINE, NOTION, configured
 from tools.stand_ins.notion import StandIn, foreign_url, port_of, url_of
 
 HOME = ROOT / ".baton"
-DEFAULT_PORT = 4566
 WORKSPACE = "demo"
 FRONT_DOORS = ("ApiGateway", "FunctionUrl")  # template.yaml: FrontDoor
 WORKING_SECONDS = 60.0
@@ -109,8 +109,8 @@ def up(
     one. Raises StackError with the reason, and the end of the log that shows it.
     """
     engine = engine_of(home)
-    port = _configured_port("BATON_PORT") if port is None else port
-    notion_port = _configured_port("BATON_NOTION_PORT") if notion_port is None else notion_port
+    port = configured(ENGINE) if port is None else port
+    notion_port = configured(NOTION) if notion_port is None else notion_port
     front_door, model = _configured_front_door(), local_model.of_environment()
     foreign_url()  # before anything is started
     with alone(home, say):
@@ -162,13 +162,6 @@ def running(home: Path, *, say: Say = print) -> Iterator[Stack]:
         yield up(home, 0, notion_port=0, keep_state=False, say=say)
     finally:
         down(home, forget=True, say=say)
-
-
-def _configured_port(name: str) -> int | None:
-    text = os.environ.get(name, "")
-    if text and not (text.isdecimal() and 0 < int(text) < 65536):
-        raise StackError(f"{name} must be a port number, and is {text!r}")
-    return int(text) if text else None
 
 
 def _configured_front_door() -> str:

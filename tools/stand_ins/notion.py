@@ -9,7 +9,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from baton.config import ConfigError, notion_url
-from tools.stack.background import Background, NotListening, StackError, essentials, is_free
+from tools.stack.background import Background, StackError, essentials
+from tools.stack.ports import NOTION, must_be_free
 
 OK = 200
 HERE = "http://127.0.0.1:"
@@ -34,11 +35,7 @@ class StandIn:
         """Start it on 127.0.0.1, and return the port. Raises NotListening if that is taken or the program ends,
         StackError if it doesn't come up."""
         self._process.stop()  # one that doesn't answer
-        if not is_free(port):
-            raise NotListening(
-                f"port {port}, for the stand-in for Notion, is taken by another program; choose one: "
-                f"BATON_NOTION_PORT={port + 1} make …"
-            )
+        must_be_free(NOTION, port)
         command: list[str | Path] = [sys.executable, "-m", "tools.stand_ins.fake_notion", "--port", str(port)]
         command += ["--state", self.state] if keep_state else []
         environment = essentials() | {"PYTHONPATH": str(Path(__file__).parents[2])}

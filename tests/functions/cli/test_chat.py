@@ -142,3 +142,24 @@ def test_a_program_sends_a_message_for_what_it_names(terminal: Terminal, talk: s
 def test_a_new_conversation_takes_nothing_that_was_read(terminal: Terminal, option: tuple[str, str]) -> None:
     code, _, err = terminal.runs("chat", "auto-code", "--message", "Hello", *option)
     assert (code, "--resume" in err) == (2, True)
+
+
+def chatted(terminal: Terminal) -> str:
+    """Standard error of a talk whose message a worker answers later."""
+    terminal.world.clock.meanwhile = lambda: answered(terminal, "Done")
+    code, _, err = terminal.runs("chat", "auto-code", "--message", "Hello", "--text")
+    assert code == 0, err
+    return err
+
+
+def test_an_agent_without_a_worker_is_named_and_the_message_waits(terminal: Terminal) -> None:
+    said = chatted(terminal)
+    assert "auto-code has no worker: it never asked for work. Your message waits as task_" in said
+    assert "Ctrl-C ends this wait and keeps the message." in said
+    terminal.world.clock.advance(45 * 60)
+    assert "auto-code has no worker: it last asked for work 45m ago." in chatted(terminal)
+
+
+def test_nothing_is_said_of_an_agent_whose_worker_asks_for_work(terminal: Terminal) -> None:
+    chatted(terminal)
+    assert "no worker" not in chatted(terminal)

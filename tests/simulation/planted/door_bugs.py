@@ -39,7 +39,8 @@ DOORS = (
     bug("a comment of the tracker has no marks",
         do.value("tracker/page_fields:_quoted", "plain(text)", "split"), test=_FENCES),
     bug("agents that are off are named to choose from", do.always(_NAMED, "active"), test=_UNKNOWN),
-    bug("a refusal names every agent there is", do.value(_NAMED, "sorted(each.slug for each in self.agents if each.active)", "MOST_NAMED"),
+    bug("a refusal names every agent there is",
+        do.value(_NAMED, "sorted(each.slug for each in self.agents if each.active)", "MOST_NAMED"),
         test=_UNKNOWN),
     bug("a line has hidden characters", do.keep_argument("one_line:one_line", "spelled_out", 0), test=_FENCES),
 )  # fmt: skip

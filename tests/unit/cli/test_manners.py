@@ -16,10 +16,12 @@ import pytest
 import baton_cli
 from baton_cli.command_context import CommandContext
 from baton_cli.main import run
+from baton_cli.nouns.settings import NAMES
 from baton_cli.output import may_ask
 from baton_client.caller import Caller
 from baton_client.core import Patience
 from support.scripted_api import Answer, ScriptedApi
+from support.values.schema import DOCUMENT
 
 ESCAPES = "red \x1b[31m bell \x07 c1 \x9b title \x1b]0;x\x07 turned \u202e end"
 ONE_ATTEMPT = Patience(attempts=1, seconds=0)
@@ -95,6 +97,43 @@ def test_beside_another_baton_the_command_and_its_hints_have_the_other_name(
     assert "next: baton-cli tasks show --help" in capsys.readouterr().err
     assert run(["completion", "bash"]) == 0
     assert "complete -o nosort -F _baton_cli_completion baton-cli" in capsys.readouterr().out
+
+
+def test_the_settings_are_listed_in_the_help_and_where_none_is_named(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference = DOCUMENT["components"]["schemas"]["SettingsRequest"]["properties"]
+    assert {*NAMES, "version"} == reference.keys()
+    assert run(["settings", "set", "--help"]) == 0
+    assert ", ".join(NAMES) in " ".join(capsys.readouterr().out.split())
+    assert run(["settings", "set"]) == 2
+    assert ", ".join(NAMES) in capsys.readouterr().err
+    assert scripted.asked == []
+
+
+def test_an_unknown_setting_gets_the_closest_name_and_the_list(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    errors = [{"field": "max_attempt", "message": "is not a known field"}]
+    scripted.will(Answer(422, {"code": "invalid_input", "title": "Invalid input", "errors": errors}))
+    assert run(["settings", "set", "max_attempt=5"]) == 1
+    assert "next: did you mean max_attempts? The settings: agents_read, " in capsys.readouterr().err
+    errors = [{"field": "max_attempts", "message": "must be at least 1"}]
+    scripted.will(Answer(422, {"code": "invalid_input", "title": "Invalid input", "errors": errors}))
+    assert run(["settings", "set", "max_attempts=0"]) == 1
+    assert "The settings:" not in capsys.readouterr().err
+
+
+def test_an_unknown_agent_is_refused_with_those_that_there_are(
+    scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = {"agents": ["auditor", "scout"], "detail": "No agent 'nobody' is registered in this workspace."}
+    for status, code in ((404, "not_found"), (422, "unknown_agent")):
+        scripted.will(Answer(status, {"code": code, "title": "Not found", **named}))
+        run(["agents", "show", "nobody"])
+        told = capsys.readouterr().err
+        assert "why: No agent 'nobody' is registered in this workspace.\n  why: agents: auditor, scout" in told
+        assert "next: name one of these agents; all of them: baton agents list" in told
 
 
 def test_a_refusal_says_each_thing_once(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from baton_cli import times
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.key_queue import LineTerminal, says_yes
@@ -80,6 +81,8 @@ class Talk:
         self._has_shown = False
         self._after: str | None = self._seen.get("after")
         self._said = 0
+        self._warned: set[str] = set()  # agents that nobody works for
+        self._at_work: set[str] = set()
         self._own: set[str] = set()  # the tasks of the messages that were sent here
 
     def resume(self, conversation_id: str) -> None:
@@ -160,12 +163,33 @@ class Talk:
         """Returns once the newest open task has ended, or after ``POLL_SECONDS``."""
         from baton_cli.screens.states import ENDED
 
-        self._app.out.say(f"{conversation['agent_name'] or 'the agent'} is at work …")
         open_tasks = [each["id"] for each in conversation["tasks"] if each["state"] not in ENDED]
+        if not (open_tasks and self._warns(conversation["agent"], open_tasks[-1])):
+            self._app.out.say(f"{conversation['agent_name'] or 'the agent'} is at work …")
         if open_tasks:
             path = f"/tasks/{open_tasks[-1]}"
             wait = Request[Any]("GET", with_query(f"{path}/await", {"state": "ended", "timeout": POLL_SECONDS}))
             self._app.client.wait(wait, Request[Any]("GET", path), POLL_SECONDS, FOREVER)
+
+    def _warns(self, slug: str | None, task_id: str) -> bool:
+        """Returns True if nobody works for the agent. Says so once for each agent."""
+        if not slug or slug in self._at_work:
+            return False
+        why = self._why_nobody_works(self._app.client.get(f"/agents/{slug}"))
+        if why and slug not in self._warned:
+            self._warned.add(slug)
+            complain(f"{slug} {why}. Your message waits as {task_id}; Ctrl-C ends this wait and keeps the message.")
+        if not why:
+            self._at_work.add(slug)
+        return bool(why)
+
+    def _why_nobody_works(self, agent: dict[str, Any]) -> str:
+        """Returns "" if a worker asked for the agent's work within the last minutes, or if Baton runs the agent."""
+        if agent["runtime"] == "run" or agent["liveness"]["status"] == "active":
+            return ""
+        last = agent["liveness"]["last_contact_at"]
+        when = f"it last asked for work {times.age(last, self._app.clock())} ago" if last else "it never asked for work"
+        return f"has no worker: {when}"
 
     def _page(self, *, shown: bool = True) -> dict[str, Any]:
         """Returns the messages after the cursor, and moves it."""

@@ -193,9 +193,9 @@ class Bell:
             except Exception as exc:  # noqa: BLE001 - whatever it is, the bell is only a hint: others are asked
                 why = f"the bell doesn't answer ({type(exc).__name__})"
             failures = 0 if time.monotonic() - begun_at > self._times.sound else failures + 1
-            self._become(BellState.AWAY)
             if failures and not self._over.is_set():
                 self._complain(why)
+            self._become(BellState.AWAY)
             pause = pause or min(self._times.retry * 2.0**failures, self._times.longest_retry)
             self._over.wait(earliest + pause * random.uniform(0.5, 1.0))  # noqa: S311
 
