@@ -243,6 +243,8 @@ class Endpoint:
                 continue
             if self.takes_new_names:
                 raise errors.InvalidInput(name, MUST_BE[name])
+            if name == "slug":
+                raise errors.NoSuchAgent(value, ())
             raise errors.Unknown((THINGS | SECRETS)[name])
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ from tools.stack import ports
 from tools.stack.background import Background, NotListening, StackError, essentials, free_port, is_free
 
 LISTENS = "import socket, sys, time; server = socket.create_server(('127.0.0.1', int(sys.argv[1]))); time.sleep(60)"
+
+
+def _listens(port: int) -> bool:
+    return not is_free(port)
 
 
 @pytest.fixture
@@ -79,7 +84,7 @@ def test_a_stack_that_runs_keeps_its_ports(tmp_path: Path) -> None:
     listened = [free_port() for _ in programs]
     for program, port in zip(programs, listened, strict=True):
         command = [sys.executable, "-c", LISTENS, str(port)]
-        program.start(command, essentials(), port, lambda port=port: not is_free(port))
+        program.start(command, essentials(), port, partial(_listens, port))
     try:
         ports.check(tmp_path, {"BATON_PORT": str(listened[0])})
     finally:

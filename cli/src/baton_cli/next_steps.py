@@ -68,7 +68,7 @@ _BY_CODE = {
     "too_many_polls": "end one that waits, or wait until one is over",
     "tool_suspended": "an approver resumes it: baton tools save {tool} --to AGENT",
     "undo_window_over": "baton tasks cancel {task_id}",
-    "not_found agent": "name one of these agents; all of them: baton agents list",
+    "not_found agent": "name an agent by its slug; all of them: baton agents list",
     "unknown_agent": "name one of these agents; all of them: baton agents list",
     "version_conflict": "read it again, and send its version",
     "webhook_installed": "baton tracker close-webhook",

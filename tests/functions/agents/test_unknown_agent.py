@@ -32,6 +32,7 @@ def active(gateway: Gateway) -> list[str]:
         ("GET", "/agents/nobody/pending", None, 404),
         ("GET", "/agents/nobody/inbox", None, 404),
         ("POST", "/agents/nobody/claims", {}, 404),
+        ("GET", "/tasks?agent=nobody", None, 422),
         ("POST", "/handoffs", message("architect", "nobody"), 422),
         ("POST", "/handoffs", message("nobody", "architect"), 422),
         ("PUT", "/routes/audit", {"agent": "nobody", "mode": "dispatch"}, 422),
@@ -41,10 +42,24 @@ def active(gateway: Gateway) -> list[str]:
 def test_a_refusal_names_the_unknown_agent_and_those_that_there_are(
     gateway: Gateway, method: str, path: str, body: Any, status: int
 ) -> None:
-    refused = gateway.send(ALICE, method, path, body)
+    path, _, query = path.partition("?")
+    refused = gateway.send(ALICE, method, path, body, query=query)
     assert (refused.status, refused.code) == (status, "not_found" if status == 404 else "unknown_agent")
     assert "'nobody'" in refused.json["detail"]
     assert refused.json["agents"] == active(gateway)
+
+
+def test_an_agent_without_tasks_has_an_empty_list(gateway: Gateway) -> None:
+    assert gateway.get(ALICE, "/tasks", query="agent=ciso").json["items"] == []
+
+
+def test_a_name_that_is_no_slug_is_named_too(gateway: Gateway) -> None:
+    refused = gateway.get(ALICE, "/agents/Release.Reviewer")
+    assert (refused.status, refused.json["detail"]) == (
+        404,
+        "No agent 'Release.Reviewer' is registered in this workspace.",
+    )
+    assert len(gateway.get(ALICE, f"/agents/{'x' * 500}").json["detail"]) < 150
 
 
 def test_an_agent_that_is_off_is_not_among_them(gateway: Gateway) -> None:

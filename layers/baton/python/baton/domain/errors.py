@@ -280,7 +280,7 @@ class NoSuchAgent(Unknown):
     """A path names no agent. ``agents``: as of ``UnknownAgent``."""
 
     def __init__(self, agent: str, agents: Iterable[str]) -> None:
-        BatonError.__init__(self, f"No agent {agent!r} is registered in this workspace.", agents=list(agents))
+        BatonError.__init__(self, f"No agent {agent[:64]!r} is registered in this workspace.", agents=list(agents))
 
 
 class UnknownPerson(Unknown):

@@ -33,11 +33,13 @@ class TaskFilter:
 def find_tasks(deps: Deps, by: Principal, filters: TaskFilter, limit: int, cursor: str | None) -> Page:
     """Returns the details of tasks, newest first, with their page synchronisation only. Without agent and day, the
     state ``needs`` alone is the approval queue, and any other filter is for the tasks of today. Raises
-    ``InvalidInput`` for an agent and a day together."""
+    ``InvalidInput`` for an agent and a day together, and ``UnknownAgent``."""
     if filters.agent and filters.day:
         raise errors.InvalidInput("day", "can't be combined with agent")
     if filters.agent:
         page = tasks_of_agent(deps, by, filters, limit, cursor)
+        if not page.items:
+            _must_be_known(deps, by.workspace, filters.agent)
     elif filters.day is None and filters.states == {State.NEEDS}:
         page = tasks_that_need_a_human(deps, by, limit, cursor)
     else:
@@ -65,6 +67,12 @@ def list_held_tasks(deps: Deps, by: Principal, agent: str, limit: int, cursor: s
     shown = (tasks[each] for each in held[:limit] if each in tasks)
     mine = tuple(task for task in shown if task.claim and task.claim.agent == agent and rights.may_read(task))
     return with_page_syncs(deps, by.workspace, Page(mine, held[limit - 1] if len(held) > limit else None))
+
+
+def _must_be_known(deps: Deps, workspace: str, agent: str) -> None:
+    roster = deps.store.agents.roster(workspace)
+    if roster.find(agent) is None:
+        raise errors.UnknownAgent(agent, "agent", roster.some_active())
 
 
 def with_page_syncs(deps: Deps, workspace: str, page: Page) -> Page:
