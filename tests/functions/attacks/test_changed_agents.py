@@ -296,6 +296,53 @@ def test_a_retry_for_the_agent_as_it_was_approved_needs_no_version(office: Offic
     assert must(retry(office, "ada", task))["task"]["state"] == "delegated"
 
 
+@pytest.mark.parametrize("back", [left, None], ids=["giver left", "cancelled"])
+def test_an_approval_that_ended_unclaimed_vouches_for_no_retry_by_another_person(
+    office: Office, back: Callable[[Office, Any], None] | None
+) -> None:
+    office.hire("zoe", Right.APPROVER)
+    rule(office, ApprovalRule(target="deployer", people=("ada", "zoe")))
+    task = asked(office, "deployer")
+    version = approve_as_changed(office, task, read(office, task))
+    if back is not None:
+        back(office, task)
+    must(office.ask("zoe", "POST", f"/tasks/{task['id']}/cancel", {"reason": "Not now"}))
+    refused = retry(office, "zoe", task)
+    assert (refused.status, refused.code, refused.json["version"]) == (409, "agent_changed", version)
+    must(claim(office, must(retry(office, "zoe", task, agent_version=version))["task"]))
+
+
+def test_an_undone_retry_for_a_changed_agent_is_not_approved_as_read(office: Office) -> None:
+    office.hire("zoe", Right.APPROVER)
+    rule(office, ApprovalRule(target="deployer", people=("ada", "zoe")))
+    task = failed(office, "deployer")
+    version = change(office)
+    again = must(office.ask("ada", "POST", f"/handoffs/{task['handoff_id']}/retry", {"agent_version": version}))["task"]
+    undo(office, again)
+    assert approve(office, "zoe", again, **read(office, again)).code == "agent_changed"
+    must(approve(office, "zoe", again, **read(office, again), agent_version=version))
+    must(claim(office, again))
+
+
+def test_a_person_who_has_left_since_their_approval_retries_for_no_changed_agent(office: Office) -> None:
+    task = asked(office, "deployer")
+    approve_as_changed(office, task, read(office, task))
+    left(office, task)
+    must(office.ask("abe", "POST", f"/tasks/{task['id']}/cancel", {"reason": "Not now"}))
+    assert retry(office, "ada", task).code == "agent_changed"
+
+
+def test_a_claim_under_an_approval_makes_it_known_to_each_person_who_retries(office: Office) -> None:
+    office.hire("zoe", Right.APPROVER)
+    rule(office, ApprovalRule(target="deployer", people=("ada", "zoe")))
+    task = asked(office, "deployer")
+    approve_as_changed(office, task, read(office, task))
+    office.world.clock.advance(60)
+    must(claim(office, task))
+    must(office.ask("zoe", "POST", f"/tasks/{task['id']}/cancel", {"reason": "Not now"}))
+    assert must(retry(office, "zoe", task))["task"]["state"] == "delegated"
+
+
 def test_a_retry_that_waits_for_an_approval_needs_no_version(office: Office) -> None:
     task = failed(office, "deployer")
     change(office)

@@ -1,4 +1,5 @@
-"""Attacks on a retry: people have approved the content of the first handoff, and not its failed worker's saved data."""
+"""Attacks on a retry: people have approved the content of the first handoff, and not its failed worker's saved data.
+And retries by principals that may not retry the work."""
 
 from __future__ import annotations
 
@@ -8,9 +9,13 @@ import pytest
 
 from baton.domain.access.rights import Right
 from support.gateway import Gateway, Reply
-from support.worlds.world import World, agent, human, person
+from support.worlds.notion_world import NotionWorld
+from support.worlds.world import World, agent, human, person, service
+from tools.stand_ins.fake_notion import STATUS
+from unit.tracker.test_tracker_import import add, run, tasks
 
-ADA, SCOUT, ROGUE = human(name="ada"), agent("scout"), agent("rogue")
+ADA, BOB, CI = human(name="ada"), human(name="bob"), service()
+SCOUT, ROGUE = agent("scout"), agent("rogue")
 MEMBER = person(Right.MEMBER, "mia")
 APPROVED = {"iban": "OF-ADAS-SUPPLIER", "amount": 1}
 SAVED = {"iban": "OF-MALLORY", "amount": 1_000_000}
@@ -104,3 +109,52 @@ def test_a_retried_part_of_a_split_waits_for_a_person(gateway: Gateway) -> None:
     must(gateway.post(SCOUT, f"/tasks/{part['id']}/cancel", {"reason": "x"}))
     again = must(gateway.post(SCOUT, f"/handoffs/{part['handoff_id']}/retry"))["task"]
     assert (part["state"], again["state"]) == ("needs", "needs")
+
+
+@pytest.mark.parametrize("ends", ["fail", "cancel"])
+def test_no_service_retries_a_persons_message(world: World, gateway: Gateway, ends: str) -> None:
+    must(gateway.put(ADA, "/agents/payer", {"name": "Payer", "approval": "auto"}))
+    task = must(gateway.post(BOB, "/conversations", {"agent": "payer", "message": "Pay it"}))["task"]
+    if ends == "fail":
+        failed(world, gateway, task["id"], slug="payer")
+    else:
+        must(gateway.post(BOB, f"/tasks/{task['id']}/cancel", {"reason": "Not now"}))
+    before = world.stored()
+    refused = [gateway.post(by, f"/handoffs/{task['handoff_id']}/retry", {}) for by in (CI, SCOUT)]
+    assert [each.code for each in refused] == ["not_your_agent", "not_found"]
+    assert world.stored() == before
+    assert must(gateway.post(BOB, f"/handoffs/{task['handoff_id']}/retry", {}))["task"]["source_agent"] == BOB.key
+
+
+def test_a_service_retries_for_an_agent_and_for_itself(world: World, gateway: Gateway) -> None:
+    must(gateway.put(ADA, "/agents/payer", {"name": "Payer", "approval": "auto"}))
+    body = {"source": {"agent": "scout"}, "target": {"agent": "payer", "reason": "Pay it"}}
+    own = must(gateway.post(CI, "/conversations", {"agent": "payer", "message": "Pay it"}))["task"]
+    for made in (must(gateway.post(SCOUT, "/handoffs", body))["task"], own):
+        failed(world, gateway, made["id"], slug="payer")
+        again = must(gateway.post(CI, f"/handoffs/{made['handoff_id']}/retry", {}))["task"]
+        assert again["source_agent"] == made["source_agent"]
+        must(gateway.post(ADA, f"/tasks/{again['id']}/cancel", {"reason": "Not now"}))
+
+
+@pytest.mark.parametrize("by", [SCOUT, CI], ids=["agent", "service"])
+@pytest.mark.parametrize("is_retried", [False, True], ids=["itself", "its retry"])
+def test_only_a_person_retries_an_imported_escalation(by: Any, is_retried: bool) -> None:
+    world = NotionWorld(status_type=STATUS).settle()
+    gateway = Gateway(world.deps)
+    add(world)
+    run(world)
+    (task,) = tasks(world)
+    must(gateway.post(ADA, f"/tasks/{task.id}/cancel", {"reason": "We don't want this"}))
+    handoff_id = task.handoff_id
+    if is_retried:
+        again = must(gateway.post(ADA, f"/handoffs/{handoff_id}/retry", {}))["task"]
+        must(gateway.post(ADA, f"/tasks/{again['id']}/cancel", {"reason": "We don't want this"}))
+        handoff_id = again["handoff_id"]
+    world.mark(agent("scout"))
+    before = world.stored()
+    refused = gateway.post(by, f"/handoffs/{handoff_id}/retry", {})
+    assert (refused.status, refused.code) == (403, "human_required")
+    assert "retry an escalation" in refused.json["detail"]
+    assert world.stored() == before
+    must(gateway.post(ADA, f"/handoffs/{handoff_id}/retry", {}))

@@ -125,11 +125,12 @@ class Principal:
             raise errors.ScopeNeeded(CONVERSE)
 
     def acting_for(self, agent: str) -> str:
-        """Returns ``agent`` if the principal may act for it. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
-        if self.kind is PrincipalKind.AGENT:
-            if agent != self.id:
-                raise errors.NotYourAgent(agent)
-        elif ACT_AS not in self.scopes:
+        """Returns ``agent`` if the principal may act for it. Nobody acts for a person or a service, whose key may be the
+        source of a handoff in an agent's place. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
+        is_another = self.kind is PrincipalKind.AGENT and agent != self.id
+        if is_another or ":" in agent:
+            raise errors.NotYourAgent(agent)
+        if self.kind is not PrincipalKind.AGENT and ACT_AS not in self.scopes:
             raise errors.ScopeNeeded(ACT_AS)
         return agent
 

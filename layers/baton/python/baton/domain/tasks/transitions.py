@@ -60,13 +60,15 @@ class Dispatch:
     origin: Origin | None = None
     speakers: tuple[str, ...] = ()  # keys of the earlier writers in its conversation
     authors: tuple[str, ...] = ()  # keys of a released request's authors; empty for the caller's own request
+    came_as: int | None = None  # the target's version that people know from the work that this follows; None: as it is
 
     def came(self, new: Task, by: Principal, at: datetime) -> Task:
         """Returns the new task with its authors and its needs by the rules."""
         new = new.changed(co_authors=self._co_authors(new, by))
         guards = Guards(self.roster, self.settings)
         handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
-        return as_came(new, at, handed, service_version_of(self.agent))
+        version = service_version_of(self.agent)
+        return as_came(new, at, handed, version if self.came_as is None else min(self.came_as, version))
 
     def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
         """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,
@@ -97,7 +99,7 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     if data is None:
         return recorder.end()
     is_for_next = dispatch.mode is Mode.NEXT
-    what = Approved("next" if is_for_next else "dispatch", recorder.task.approved_as)
+    what = Approved("next" if is_for_next else "dispatch", service_version_of(agent))
     counted = counts_fully(recorder, human, what, data, settings)
     if counted is None:
         return recorder.end()

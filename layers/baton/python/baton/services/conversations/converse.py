@@ -47,6 +47,7 @@ from baton.steps.handoffs.begin_handoff import (
     commit_handoff,
 )
 from baton.steps.memory.snapshots import with_snapshot
+from baton.steps.questions.handoff_rules import as_known_to
 from baton.steps.tasks.change_task import page_sync_of
 
 __all__ = [
@@ -190,17 +191,19 @@ def _must_have_read(deps: Deps, holder: Task, after: str) -> None:
         raise errors.ConversationMoved(holder.workflow_id, holder.agent)
 
 
-def _must_have_seen(by: Principal, holder: Task, agent: Agent, agent_version: int | None) -> None:
-    """The message of a person who may approve is their approval. It is compared with the approval of the holder, like a
-    retry. Open work was approved for no agent: the agent must be as it was when the work came."""
+def _must_have_seen(deps: Deps, by: Principal, holder: Task, agent: Agent, agent_version: int | None) -> int | None:
+    """Returns the agent's version that the person knows from the conversation. The message of a person who may approve
+    is their approval. It is compared with the approval of the holder, like a retry. Open work was approved for no
+    agent: the agent must be as it was when the work came."""
     if not by.may_do(Deed.APPROVE):
-        return
-    approved_as = holder.approved_as
+        return None
+    known = as_known_to(deps, by, holder)
     if holder.target_agent is None and agent.is_as_at(holder.created_at):
-        approved_as = agent.service_version
+        known = known.changed(approved_as=agent.service_version, came_as=None)
     seen = Seen(digest=holder.digest, agent_version=agent_version)
     about = {"conversation_id": holder.workflow_id}
-    agent_as_seen(holder.changed(approved_as=approved_as, came_as=None), seen, agent, (), about)
+    agent_as_seen(known, seen, agent, (), about)
+    return known.shown_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +220,7 @@ def _continue(
     workspace, now, idempotency_key = by.workspace, deps.clock.now(), request.idempotency_key
     message = checked({"message": request.said.text}, inputs.settings.guardrails, "")["message"]
     agent = resolve_agents.active_agent(deps, workspace, inputs.agents, found.holder.agent or "", "agent")
-    _must_have_seen(by, found.holder, agent, request.said.agent_version)
+    came_as = _must_have_seen(deps, by, found.holder, agent, request.said.agent_version)
     terms = Terms(
         settings=inputs.settings,
         now=now,
@@ -225,7 +228,7 @@ def _continue(
         roots=inputs.roots,
     )
     draft = _with_snapshot(deps, workspace, _draft(deps, found, inputs, _speaker(by), message))
-    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent, came_as=came_as)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     saved = idempotency.save_response(idempotency_key, trail.snapshot(begun.only.task))
     return commit_handoff(deps, begun, *going_on(found, begun.only, by.key), *saved)

@@ -30,7 +30,7 @@ from baton.steps.access.read_rights import refused_as_unknown
 from baton.steps.agents import resolve_agents
 from baton.steps.agents.kill_switch import must_be_let_act
 from baton.steps.handoffs.begin_handoff import PlannedHandoff, Terms, begin_handoffs, begun_or_refused, commit_handoff
-from baton.steps.questions.handoff_rules import changed_for
+from baton.steps.questions.handoff_rules import as_known_to, changed_for
 from baton.steps.tasks.change_task import page_sync_of
 
 _RETRYABLE = frozenset({State.FAILED, State.REJECTED, State.CANCELLED})
@@ -70,7 +70,7 @@ def retry_handoff(
             raise errors.Unknown("handoff")
         first = inputs.parent.task
         _must_be_allowed(deps, by, first)
-        if not by.is_human and inputs.parent.message.is_escalation:
+        if not by.is_human and _origin(deps, first).is_escalation:
             # Its direction's breaker and cap count requests, and wouldn't see a retry (invariant 6).
             raise errors.HumanNeeded("retry an escalation; whoever escalates it anew asks with POST /handoff-markers")
         above: list[Require] = [] if by.is_human else _not_cancelled_above(deps, first)
@@ -87,7 +87,7 @@ def retry_handoff(
 def retry_opened(deps: Deps, first: Task) -> Callable[[str], Replace]:
     """Returns the write that records a retry, by its id, as the latest one of the first task of its chain. Every retry
     is written with it. Raises ``AlreadyRetried`` if another retry is still open."""
-    origin = _origin(deps, first)
+    origin = _origin(deps, first).id
     latest = _latest(deps, first, origin)
     seen = None if latest is None else Retry(origin, latest)
     return lambda retry_id: Replace(Retry(origin, retry_id), seen)
@@ -102,13 +102,13 @@ def _must_be_allowed(deps: Deps, by: Principal, first: Task) -> None:
         raise errors.HumanNeeded("retry what was split: it goes on in its parts")
 
 
-def _origin(deps: Deps, first: Task) -> str:
-    """The first task of a chain of retries: retries of retries are recorded there, so that there is one place to find
-    them."""
+def _origin(deps: Deps, first: Task) -> Task:
+    """Returns the first task of a chain of retries: retries of retries are recorded there, so that there is one place
+    to find them. An imported escalation is one by its kind alone."""
     task = first
     while task.retry_of is not None:
         task = deps.store.tasks.many(first.workspace, [task.retry_of])[task.retry_of]
-    return task.id
+    return task
 
 
 def _latest(deps: Deps, first: Task, origin: str) -> str | None:
@@ -154,9 +154,11 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     query = HandoffQuery(agents=names, workflow_id=first.workflow_id, work_type=first.work_type)
     inputs = deps.store.handoffs.handoff_inputs(by.workspace, query)
     agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
+    came_as = None
     if by.may_do(Deed.APPROVE):  # the retry is approved by their request
-        as_approved = first.changed(came_as=None)
-        agent_as_seen(as_approved, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
+        known = as_known_to(deps, by, first)
+        came_as = known.shown_as
+        agent_as_seen(known, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
     now = deps.clock.now()
     draft = HandoffDraft(
         kind=Kind.RETRY,
@@ -172,7 +174,7 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     )
     resolve_agents.must_be_able(deps, by.workspace, agent, first.requires, first.source_agent)
     terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs)
-    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent)], terms)
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent, came_as=came_as)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     retry = begun.only.task
     saved = idempotency.save_response(idempotency_key, trail.snapshot(retry))

@@ -49,6 +49,7 @@ class PlannedHandoff:
     draft: HandoffDraft
     agent: Agent | None  # None for open work
     standing: dict[str, Any] | None = None  # a human's standing approval for its route
+    came_as: int | None = None  # as in ``Dispatch``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,7 @@ def begin_handoffs(
         from_where, standing = (draft.lineage.sources, draft.lineage.origin, draft.lineage.speakers), each.standing
         standing = standing if standing and is_given_still(deps, by.workspace, standing) else None
         target = with_present_approval(deps, each.agent)
-        came_from = (standing, roster, *from_where, terms.authors)
+        came_from = (standing, roster, *from_where, terms.authors, each.came_as)
         dispatch = Dispatch(target, settings, draft.mode, terms.asked_directly, *came_from)
         body = record.plain()
         change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)

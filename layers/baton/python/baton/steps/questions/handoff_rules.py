@@ -79,6 +79,13 @@ def held_from(deps: Deps, task: Task) -> Mapping[str, tuple[Approvers, ...]]:
     return {} if guards.are_none and task.approval is None else guards.held(_offer(deps, guards, task))
 
 
+def as_known_to(deps: Deps, by: Principal, task: Task) -> Task:
+    """Returns a task that has ended, with the target as the human knows it: as it was approved, if the work was claimed
+    under that approval or it is their own and stands; otherwise as it came. Reads like ``standing``."""
+    is_known = task.attempt > 0 or any(each.by == by.id for each in standing(deps, task.workspace, task.ok_by))
+    return task.changed(came_as=None) if is_known else task
+
+
 def changed_for(deps: Deps, by: Principal, task: Task, since: datetime | None = None) -> tuple[Agent, ...]:
     """Returns the agents that the human's approval of open work would count for, and that a service or a member has
     changed since: by default, since the work came, or since the human last approved it. None for work with a target.
