@@ -125,8 +125,8 @@ class Principal:
             raise errors.ScopeNeeded(CONVERSE)
 
     def acting_for(self, agent: str) -> str:
-        """Returns ``agent`` if the principal may act for it. Nobody acts for a person or a service, whose key may be the
-        source of a handoff in an agent's place. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
+        """Returns ``agent`` if the principal may act for it. Nobody acts for a person or a service, whose key may be
+        the source of a handoff. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
         is_another = self.kind is PrincipalKind.AGENT and agent != self.id
         if is_another or ":" in agent:
             raise errors.NotYourAgent(agent)
