@@ -16,6 +16,7 @@ from baton_mcp.__main__ import main
 from baton_mcp.install import CLIENTS, PROJECTS, Start, install
 from baton_mcp.profile import ServerProfile, Unfit, profile_from
 from support.homeless import without_home
+from support.worlds.stdio_program import environment
 
 PYTHON = sys.executable
 # A limit of a file's size stands for a full disk.
@@ -268,3 +269,24 @@ def test_a_user_without_a_home_folder_installs_into_a_project_and_not_for_codex(
     assert install("claude", Start(BATON), tmp_path).exists()
     with pytest.raises(Unfit, match="Set HOME"):
         install("codex", Start(BATON), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("install claude > /dev/full", 0, ".mcp.json names Baton"),
+        ("install claude >&-", 0, ""),
+        ("install claude 2> /dev/full", 0, ""),
+        ("install codex > /dev/full 2>&1", 0, ""),
+        ("serve <&-", 2, "standard input or output is closed"),
+        ("serve >&-", 2, "standard input or output is closed"),
+        ("serve < /dev/null 2> /dev/full", 0, ""),
+        ("serve < /dev/null 2>&-", 0, ""),
+    ],
+)
+def test_no_closed_or_full_stream_changes_the_exit_code(tmp_path: Path, line: str, code: int, said: str) -> None:
+    given = {**environment(URL, TOKEN), "HOME": str(tmp_path)}
+    command = ["/bin/sh", "-c", f"{PYTHON} -m baton_mcp {line}"]
+    done = subprocess.run(command, env=given, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr

@@ -8,11 +8,14 @@ BATON_URL, BATON_TOKEN and BATON_AGENT say where, as whom, and whose news; or a 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from baton_mcp.install import CLIENTS, Start, install
 from baton_mcp.profile import ServerProfile, Unfit, profile_from
+from baton_mcp.remarks import remark
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,12 +23,25 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         profile = profile_from(asked.profile)
         if asked.verb == "install":
-            print(_installed(profile, asked))
+            _say(_installed(profile, asked))
             return 0
         return _served(profile, asked)
     except Unfit as error:
-        print(f"baton-mcp: {error}", file=sys.stderr)
+        remark(str(error))
         return 2
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            _flush(stream)
+
+
+def _flush(stream: TextIO | None) -> None:
+    """What can't be written goes nowhere: left in the buffer, it would fail once more at the end."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _installed(profile: ServerProfile, asked: argparse.Namespace) -> str:
@@ -36,6 +52,16 @@ def _installed(profile: ServerProfile, asked: argparse.Namespace) -> str:
     return f"{path} names Baton. The token is read from {where} whenever the client starts."
 
 
+def _say(text: str) -> None:
+    """Prints what was done. It was done, even if nothing can be printed."""
+    if sys.stdout is None:
+        return
+    try:
+        print(text, flush=True)
+    except OSError as exc:
+        remark(f"standard output can't be written: {exc.strerror or exc}. {text}")
+
+
 def _must_name_an_agent(profile: ServerProfile) -> None:
     if not profile.agent:
         raise Unfit("set BATON_AGENT, or agent in the profile, to the slug of the agent whose news is told")
@@ -44,6 +70,8 @@ def _must_name_an_agent(profile: ServerProfile) -> None:
 def _served(profile: ServerProfile, asked: argparse.Namespace) -> int:
     if asked.channel:
         _must_name_an_agent(profile)
+    if sys.stdin is None or sys.stdout is None:
+        raise Unfit("standard input or output is closed: a client starts this program, and talks with it through both")
     import anyio  # the SDK takes most of a second to load: nothing else needs it
 
     from baton_mcp.serve import Options, serve
@@ -54,7 +82,7 @@ def _served(profile: ServerProfile, asked: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as exc:  # noqa: BLE001 - the edge of the process
-        print(f"baton-mcp: {_said(exc)}", file=sys.stderr)
+        remark(_said(exc))
         return 1
     return 0
 

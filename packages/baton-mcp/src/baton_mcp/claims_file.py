@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from baton_client.folders import state_folder
+from baton_mcp.remarks import remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ClaimsFile:
             unfinished.write_text(json.dumps(content), encoding="utf-8")
             unfinished.replace(self.path)
         except OSError as error:
-            print(f"baton-mcp: hooks aren't told of claims: {error}", file=sys.stderr, flush=True)
+            remark(f"hooks aren't told of claims: {error}")
 
     def remove(self) -> None:
         with suppress(OSError):

@@ -28,6 +28,7 @@ from baton_mcp.mcp_connection import ASK, McpConnection, Unanswered, connection
 from baton_mcp.news import News
 from baton_mcp.news_poller import NewsPoller
 from baton_mcp.profile import ServerProfile
+from baton_mcp.remarks import remark
 from baton_mcp.session_claims import SessionClaims
 
 CHANNEL = "claude/channel"
@@ -126,7 +127,7 @@ def bells(profile: ServerProfile) -> Bells:
     def say(why: str) -> None:
         if not said:
             said.append(why)
-            print(f"baton-mcp: {why}", file=sys.stderr, flush=True)
+            remark(why)
 
     return Bells(Profile("", profile.url, profile.token), say)
 
@@ -137,7 +138,7 @@ async def _watched(
     """Sends news once the client is ready, which it is when it has asked for the tools."""
     await listed.wait()
     before = await watch.first_look(every_seconds)
-    print("baton-mcp: telling of news", file=sys.stderr, flush=True)
+    remark("telling of news")
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bell.run)
         await watch.run(before, send, bell, every_seconds)
