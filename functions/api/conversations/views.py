@@ -53,10 +53,12 @@ class ConversationTask(TypedDict):
 
 
 class ConversationView(TypedDict):
-    """``agent``: the agent that holds the conversation and gets the next message. ``state``: ``open`` while one of its
-    tasks hasn't ended. ``message``: the first one. ``tasks``: in the order of their creation."""
+    """``agent``: the agent that holds the conversation and gets the next message; ``holder``: the id of its task.
+    ``state``: ``open`` while one of its tasks hasn't ended. ``message``: the first one. ``tasks``: in the order of
+    their creation."""
 
     conversation_id: str
+    holder: str
     agent: str | None
     agent_name: str | None
     state: Literal["open", "idle"]
@@ -115,6 +117,7 @@ def conversation_view(seen: Overview) -> ConversationView:
     root = seen.root
     return {
         "conversation_id": root.workflow_id,
+        "holder": seen.holder.id,
         "agent": seen.holder.agent,
         "agent_name": seen.agent.name if seen.agent else None,
         "state": "open" if seen.is_open else "idle",

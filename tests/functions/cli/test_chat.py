@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baton.domain.access.rights import Right
+from baton.domain.runs.transcript import EntryKind, MessageType, TaskEntry, TranscriptEntry, TranscriptMessage
+from baton.ports.writes import Insert
 from baton_cli.command_context import CommandContext
 from baton_cli.nouns.chat import Talk
 from functions.cli.conftest import Terminal
-from support.worlds.world import human, person
+from functions.cli.test_approvals import in_a_terminal
+from support.pseudo_terminal import pseudo_terminal
+from support.worlds.world import WORKSPACE, agent, human, person
 
 BOB, MIA = human(name="bob"), person(Right.MEMBER, "mia")
 
@@ -80,6 +86,79 @@ def test_a_resumed_conversation_shows_its_last_messages(terminal: Terminal, talk
     out = resumed(terminal, talk, lines)
     assert out == "human:alice: Hello?\nauto-code: Shall I tidy?\n"
     assert lines.asked == ["you"]
+    assert lines.said == ["auto-code holds the conversation, and gets your next message."]
+
+
+def handed_over(terminal: Terminal, conversation: str, output: str, count: int = 11) -> None:
+    """The agent hands work to others, and asks something. Then all of them answer."""
+    gateway, clock = terminal.api.gateway, terminal.world.clock
+    assert gateway.put(human(), "/agents/auditor", {"approval": "auto"}).status == 200
+    said = {"message": "Prepare the payment"}
+    assert gateway.post(human(), f"/conversations/{conversation}/messages", said).status == 201
+    clock.advance(5)
+    claim = terminal.agents.take("auto-code")
+    for number in range(count):
+        target = {"agent": "auditor", "reason": f"check {number}"}
+        body = {"source": {"agent": "auto-code"}, "claim_id": claim["claim_id"], "target": target}
+        assert gateway.post(agent("auto-code"), "/handoffs", body).status == 201
+        clock.advance(1)
+    terminal.agents.say(claim, "complete", output=output)
+    clock.advance(5)
+    for number in range(count):
+        terminal.agents.say(terminal.agents.take("auditor"), "complete", output=f"Checked {number}")
+    clock.advance(5)
+
+
+def test_a_resumed_conversation_shows_the_whole_task_that_holds_it(terminal: Terminal, talk: str) -> None:
+    """The holder's question is older than the last twenty messages of the conversation."""
+    handed_over(terminal, talk, "Shall I pay mallory 9,000?", count=25)
+    lines = ScriptedLines(["Yes, go ahead"])
+    out = resumed(terminal, talk, lines)
+    assert out.startswith("human:alice: Prepare the payment\nauto-code: Shall I pay mallory 9,000?\nauditor: Checked")
+    assert "auditor: Checked 24" in out
+    assert lines.said[0] == f"2 earlier messages aren't shown: baton api GET /conversations/{talk}/messages"
+    assert lines.said[1] == "auto-code holds the conversation, and gets your next message."
+    assert texts(terminal, talk)[-1] == "Yes, go ahead"
+
+
+def test_a_resumed_conversation_shows_at_least_its_last_messages(terminal: Terminal, talk: str) -> None:
+    for number in range(12):
+        path = f"/conversations/{talk}/messages"
+        assert terminal.api.gateway.post(human(), path, {"message": f"Step {number}"}).status == 201
+        answered(terminal, f"Done {number}")
+    lines = ScriptedLines([])
+    out = resumed(terminal, talk, lines)
+    assert out.startswith("human:alice: Step 2\nauto-code: Done 2\n")
+    assert lines.said[0].startswith("6 earlier messages aren't shown")
+
+
+def test_no_message_is_cut(terminal: Terminal, talk: str) -> None:
+    """A call's arguments, which the next model gets as well."""
+    gateway = terminal.api.gateway
+    assert gateway.post(human(), f"/conversations/{talk}/messages", {"message": "Pay"}).status == 201
+    terminal.world.clock.advance(5)
+    claim = terminal.agents.take("auto-code")
+    called = TranscriptMessage(
+        MessageType.TOOL_CALL, "", {"name": "pay", "input": {"memo": "x" * 300, "to": "mallory"}}
+    )
+    note = TranscriptEntry(first=2, kind=EntryKind.NOTE, agent="auto-code", at=terminal.world.clock.now())
+    entry = TaskEntry(claim["task"]["id"], replace(note, more_messages=(called,)))
+    gateway.deps.store.commit(WORKSPACE, Insert(entry))
+    terminal.agents.say(claim, "complete", output="Shall I?")
+    assert "mallory" in resumed(terminal, talk, ScriptedLines([]))
+
+
+def test_a_line_that_was_typed_before_the_messages_were_shown_is_dropped(
+    terminal: Terminal, talk: str, tmp_path: Path
+) -> None:
+    line = [sys.executable, "-P", "-m", "baton_cli", "chat", "--resume", talk]
+    with pseudo_terminal(line, in_a_terminal(terminal, tmp_path)) as screen:
+        screen.press("Yes, go ahead\n")
+        screen.sees("Shall I tidy?")
+        screen.sees("you:")
+        screen.press("\n")
+        assert screen.ends() == 0
+    assert texts(terminal, talk) == ["Hello?"]
 
 
 def test_a_typed_message_is_sent_again_once_the_new_messages_were_shown(terminal: Terminal, talk: str) -> None:

@@ -94,6 +94,7 @@ def test_message_begins_a_conversation(world: World, gateway: Gateway) -> None:
     assert whole["usage"] == {"model_calls": 0, "input_tokens": 0, "output_tokens": 0}
     assert shown(gateway, task["workflow_id"]) == {
         "conversation_id": task["workflow_id"],
+        "holder": task["id"],
         "agent": "auditor",
         "agent_name": "Client Repo Auditor",
         "state": "open",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ from baton_cli import times
 from baton_cli.base_command import BaseCommand
 from baton_cli.command_context import CommandContext
 from baton_cli.key_queue import LineTerminal, says_yes
-from baton_cli.output import complain, may_ask
+from baton_cli.output import complain, is_terminal, may_ask
 from baton_client.core import FOREVER, Request, with_query
 from baton_client.errors import Refused
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from baton_cli.screen import Screen
 
 POLL_SECONDS = 20.0
-# Messages of a conversation that is resumed.
-MOST_SHOWN = 20
+# The least number of messages that are shown of a conversation that is resumed.
+LEAST_SHOWN = 20
 
 
 @click.command("chat", cls=BaseCommand, takes_key=True)
@@ -35,8 +36,10 @@ def command(app: CommandContext, /, agent: str | None, message: str | None, resu
     When it hands the conversation over, the line "Routed to …" says to whom. Off a terminal, --message is needed, and
     the answer is the page of messages. An empty line ends the talk.
 
-    --resume shows the last messages first. Your message is sent for the messages that you were shown, or for those up
-    to --after. If there are newer ones, or the agent has changed, they are shown before the message is sent again.
+    --resume first shows all messages since the beginning of the task that holds the conversation, and at least the last
+    20. Your message is sent for the messages that you were shown, or for those up to --after. If there are newer ones,
+    or the agent has changed, they are shown before the message is sent again. What you type before the messages are
+    shown is dropped.
     """
     if (agent is None) == (resume is None):
         raise click.UsageError("It takes AGENT, or --resume CONVERSATION.")
@@ -62,6 +65,11 @@ class Lines:
     """The lines that a person reads and types between the messages."""
 
     def line(self, question: str) -> str:
+        """Drops what was typed before: it can't be meant for the messages that were shown since."""
+        import termios
+
+        if is_terminal(sys.stdin):
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         typed: str = click.prompt(question, default="", show_default=False, err=True)
         return typed.strip()
 
@@ -86,16 +94,33 @@ class Talk:
         self._own: set[str] = set()  # the tasks of the messages that were sent here
 
     def resume(self, conversation_id: str) -> None:
-        """Continues a conversation that was read up to ``_after``. Without it, a person is shown the last messages. For
-        a program, only the messages from now on are read, and it claims to have read nothing."""
+        """Continues a conversation that was read up to ``_after``. Without it, a person is shown the last messages, and
+        all of the task that holds the conversation. For a program, only the messages from now on are read, and it
+        claims to have read nothing."""
         self.conversation_id = conversation_id
         if self._after is not None:
             return
         items = self._page(shown=False)["items"]
         if self._terminal:
             self._has_shown = True
-            self._draw(items[-MOST_SHOWN:])
+            conversation = self._app.client.get(f"/conversations/{conversation_id}")
+            self._draw_last(self._terminal, items, conversation)
             self._seen["after"] = self._after
+
+    def _draw_last(self, terminal: LineTerminal, items: list[dict[str, Any]], conversation: dict[str, Any]) -> None:
+        """Draws each message from the first one of the task that holds the conversation, and at least the last ones.
+        Says how many earlier messages are left out, and who holds the conversation."""
+        from baton_cli.screens import talk
+
+        items = talk.drawn(items)
+        of_holder = (at for at, each in enumerate(items) if each["task_id"] == conversation["holder"])
+        first = min(next(of_holder, len(items)), max(len(items) - LEAST_SHOWN, 0))
+        if first:
+            path = f"/conversations/{self.conversation_id}/messages"
+            terminal.say(f"{first} earlier messages aren't shown: baton api GET {path}")
+        self._draw(items[first:])
+        if name := conversation["agent_name"] or conversation["agent"]:
+            terminal.say(f"{name} holds the conversation, and gets your next message.")
 
     def run(self) -> None:
         """Sends each line that the person types, until an empty one."""

@@ -7,9 +7,18 @@ from typing import Any
 from baton_cli.screen import Screen
 from baton_client import numbers
 
+_TOOLS = {"tool_call", "tool_result", "subtask_created"}
+_DRAWN = {"assistant_message", "user_message", "handoff", "error"} | _TOOLS
+
+
+def drawn(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the messages that the screen shows: all but a model's thoughts, loaded skills, and changes of a task's
+    state."""
+    return [each for each in items if each["type"] in _DRAWN]
+
 
 def message(screen: Screen, said: dict[str, Any]) -> None:
-    """Draws a message."""
+    """Draws a message whole."""
     kind, agent, text = said["type"], said["agent"], said["text"]
     if kind in {"assistant_message", "user_message"}:
         screen.marked(f"{agent}:", text, "bold")
@@ -17,6 +26,6 @@ def message(screen: Screen, said: dict[str, Any]) -> None:
         screen.line(f"→ {text}", "cyan")  # Routed to …
     elif kind == "error":
         screen.marked("✗", f"{agent}: {text}", "red")
-    elif kind in {"tool_call", "tool_result", "subtask_created"}:
+    elif kind in _TOOLS:
         about = text or numbers.dumps(said["data"], ensure_ascii=False)
-        screen.line(f"{kind.replace('_', ' ')}: {about}"[:200], "dim", indent=2)
+        screen.marked(f"{kind.replace('_', ' ')}:", about, "dim", indent=2)

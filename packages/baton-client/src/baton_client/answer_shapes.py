@@ -24,7 +24,7 @@ NAMES: dict[str, str] = {
     "ClaimAnswer": "task body claim_id fence claimed_by expires_at lease_seconds recoveries results callback interaction_id answers checkpoint run_state memory withheld",
     "CompletedAndNext": "id kind state title source_agent target_agent work_type priority effort labels created_at created_by updated_at ready_at not_before deferred_until due_date deadline attempt max_attempts version revision digest handoff_id master_task_id parent_id join_parent retry_of successors workflow_id depth flags approval held wait claim tracker url output failure completion_id completion",
     "ConversationPage": "items next_cursor",
-    "ConversationView": "conversation_id agent agent_name state message tasks usage created_at",
+    "ConversationView": "conversation_id holder agent agent_name state message tasks usage created_at",
     "DecisionPage": "items next_cursor",
     "DirectionPage": "items counted_since is_whole",
     "DryRunView": "ok errors would mode target_agent target_agent_name history context",

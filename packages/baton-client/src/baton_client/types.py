@@ -2170,9 +2170,10 @@ class ConversationPart(TypedDict):
 
 
 class ConversationView(TypedDict):
-    """`agent`: the agent that holds the conversation and gets the next message. `state`: `open` while one of its tasks hasn't ended. `message`: the first one. `tasks`: in the order of their creation."""
+    """`agent`: the agent that holds the conversation and gets the next message; `holder`: the id of its task. `state`: `open` while one of its tasks hasn't ended. `message`: the first one. `tasks`: in the order of their creation."""
 
     conversation_id: str
+    holder: str
     agent: str | None
     agent_name: str | None
     state: Literal["open", "idle"]
