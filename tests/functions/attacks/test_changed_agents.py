@@ -369,6 +369,95 @@ def test_open_work_is_not_released_as_read_for_a_guarded_agent_that_changed_sinc
     must(claim(office, made))
 
 
+def stopped(office: Office, target: str | None = None) -> dict[str, Any]:
+    """Returns the request of a root that the loop guard stops."""
+    must(office.ask("root", "PUT", "/workspace/settings", {"root_handoffs_per_hour": 1}))
+    asked(office, target)
+    named = {} if target is None else {"agent": target}
+    request = {"source": {"agent": "planner"}, "target": {**named, "reason": "Deploy 1.2"}}
+    request_again(office, request)
+    return request
+
+
+def request_again(office: Office, request: dict[str, Any], by: str = "planner") -> None:
+    assert office.gateway.post(agent(by), "/handoffs", request).code == "loop_guard"
+    office.world.clock.advance(60)
+
+
+def only_review(office: Office) -> Any:
+    (review,) = must(office.ask("ada", "GET", "/manual-reviews"))["items"]
+    return review
+
+
+def release(office: Office, review: Any, **named: Any) -> Reply:
+    reply = office.ask(
+        "ada", "POST", f"/manual-reviews/{review['id']}/release", {"version": review["version"], **named}
+    )
+    office.world.clock.advance(60)
+    return reply
+
+
+@pytest.mark.parametrize("target", ["deployer", None])
+def test_another_request_of_an_open_review_vouches_for_no_changed_agent(office: Office, target: str | None) -> None:
+    request = stopped(office, target)
+    version = change(office)
+    request_again(office, request)
+    review = only_review(office)
+    refused = release(office, review)
+    assert (refused.status, refused.code, refused.json["agent"]) == (409, "agent_changed", "deployer")
+    named = {"agent_version": version} if target else {"agent_versions": {"deployer": version}}
+    must(claim(office, must(release(office, review, **named))["task"]))
+
+
+@pytest.mark.parametrize("between", [None, "anything"], ids=["the same", "another between"])
+@pytest.mark.parametrize("target", ["deployer", None], ids=["named", "open"])
+def test_a_request_for_another_target_in_between_vouches_for_no_changed_agent(
+    office: Office, target: str | None, between: str | None
+) -> None:
+    body = {"target": {"agent": "planner", "reason": "Plan"}, "budget": {"max_handoffs": 1}}
+    root = must(office.ask("ada", "POST", "/handoffs", body))["task"]
+    office.world.clock.advance(60)
+    held = must(claim(office, root, "planner"))["claim_id"]
+
+    def ask(slug: str | None) -> None:
+        must(office.gateway.post(agent("planner"), f"/tasks/{root['id']}/heartbeat", {"claim_id": held}))
+        named = {} if slug is None else {"agent": slug}
+        request_again(
+            office, {"source": {"agent": "planner"}, "claim_id": held, "target": {**named, "reason": "Deploy 1.2"}}
+        )
+
+    ask(target)
+    change(office)
+    if between is not None:
+        ask(between)
+    ask(target)
+    refused = release(office, only_review(office))
+    assert (refused.status, refused.code, refused.json["agent"]) == (409, "agent_changed", "deployer")
+
+
+@pytest.mark.parametrize("target", ["deployer", None], ids=["named", "open"])
+def test_a_review_that_opens_again_after_a_change_needs_no_version(office: Office, target: str | None) -> None:
+    request = stopped(office, target)
+    change(office)
+    must(office.ask("ada", "POST", f"/manual-reviews/{only_review(office)['id']}/close", {"reason": "Not now"}))
+    request_again(office, request)
+    must(claim(office, must(release(office, only_review(office)))["task"]))
+
+
+def test_an_undone_release_to_a_changed_agent_is_not_approved_as_read(office: Office) -> None:
+    office.hire("zoe", Right.APPROVER)
+    rule(office, ApprovalRule(target="deployer", people=("ada", "zoe")))
+    stopped(office, "deployer")
+    version = change(office)
+    review = only_review(office)
+    path, named = f"/manual-reviews/{review['id']}/release", {"version": review["version"], "agent_version": version}
+    made = must(office.ask("ada", "POST", path, named))["task"]
+    undo(office, made)
+    assert approve(office, "zoe", made, **read(office, made)).code == "agent_changed"
+    must(approve(office, "zoe", made, **read(office, made), agent_version=version))
+    must(claim(office, made))
+
+
 # An agent that a member or a service registers
 
 NEW = pytest.mark.parametrize(

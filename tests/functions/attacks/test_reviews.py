@@ -300,7 +300,7 @@ def test_a_review_of_an_earlier_release_asks_about_an_agent_that_was_changed(
     stop(world, gateway)
     (review,) = world.store.escalations.reviews(WORKSPACE, 10, None).items
     assert review.service_version == (version if is_changed else 0)
-    world.store.commit(WORKSPACE, Save(replace(review, service_version=0, version=review.version + 1)))
+    world.store.commit(WORKSPACE, Save(replace(review, first_versions={}, version=review.version + 1)))
     read = review_of(gateway)
     refused = release(gateway, read, version=read["version"])
     assert refused.status == (409 if is_changed else 200)

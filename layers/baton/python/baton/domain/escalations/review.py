@@ -11,10 +11,11 @@ from typing import Any
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
-from baton.domain.agents.agent import Agent, service_version_of
+from baton.domain.agents.agent import Agent
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"
+_OPEN_WORK = ""
 
 
 class ReviewState(StrEnum):
@@ -49,9 +50,9 @@ class Review:
     requested_by: str
     # Keys of the latest request's authors; none in a review of an earlier release, and in a saved response.
     authors: tuple[str, ...] = field(default=(), compare=False)
-    # The target's ``service_version`` when the open review first named it; 0 in a review of an earlier release, for
-    # open work, and in a saved response.
-    service_version: int = field(default=0, compare=False)
+    # What people know of each target since the review opened, by its slug (``first_versions_of``); none in a review of
+    # an earlier release, and in a saved response.
+    first_versions: dict[str, int] = field(default_factory=dict, compare=False)
     opened_at: datetime
     last_at: datetime
     count: int = 1  # how often it was requested
@@ -62,6 +63,17 @@ class Review:
     closed_at: datetime | None = None
     closed_by: str | None = None
     closed_reason: str | None = None
+
+    @property
+    def service_version(self) -> int:
+        """The target's ``service_version`` when the open review first named it; 0 for open work, and in a review of an
+        earlier release."""
+        return 0 if self.target_agent is None else self.first_versions.get(self.target_agent, 0)
+
+    @property
+    def first_open_at(self) -> datetime:
+        """When the open review first asked for open work; long ago in a review of an earlier release."""
+        return times.from_ms(self.first_versions.get(_OPEN_WORK, 0))
 
     @property
     def state(self) -> ReviewState:
@@ -94,8 +106,8 @@ class Review:
     def rebuilt(self, target: Agent | None) -> Review:
         """Returns the review in its next version: a release would now hand off another draft, to ``target``."""
         slug = None if target is None else target.slug
-        version = self.version + 1
-        return replace(self, target_agent=slug, service_version=self._held_version(target), version=version)
+        held = self._held_versions(target, self.last_at)
+        return replace(self, target_agent=slug, first_versions=held, version=self.version + 1)
 
     def asked_again(self, request: dict[str, Any], by: Principal, at: datetime, target: Agent | None) -> Review:
         """Returns the review after another request, to ``target``. An ended review opens again: a human decides on each
@@ -108,17 +120,19 @@ class Review:
             request=request,
             requested_by=by.key,
             authors=by.authors,
-            service_version=self._held_version(target),
+            first_versions=self._held_versions(target, at),
             last_at=at,
             count=self.count + 1,
             version=self.version + 1,
         )
 
-    def _held_version(self, target: Agent | None) -> int:
-        """Returns the target's ``service_version`` for the next reading. An open review keeps it for the same target:
-        another draft or request doesn't approve a change of the agent."""
-        is_same = target is not None and target.slug == self.target_agent
-        return self.service_version if self.is_open and is_same else service_version_of(target)
+    def _held_versions(self, target: Agent | None, at: datetime) -> dict[str, int]:
+        """Returns ``first_versions`` for the next reading. An open review keeps what it has: another draft or request,
+        also for another target in between, doesn't approve a change of an agent."""
+        first = first_versions_of(target, at)
+        if not self.is_open:
+            return first
+        return {**first, self.target_agent or _OPEN_WORK: self.service_version, **self.first_versions}
 
     def authors_for(self, by: Principal) -> tuple[str, ...]:
         """Returns the authors of the task that ``by`` releases. If an earlier release stored the review, the maker of
@@ -142,7 +156,12 @@ class Review:
         return replace(self, closed_at=at, closed_by=by.key, closed_reason=reason, version=self.version + 1)
 
 
-_UNSAVED = {"workspace", "authors", "service_version"}
+def first_versions_of(target: Agent | None, at: datetime) -> dict[str, int]:
+    """Returns the target's ``service_version``, by its slug; for open work the time of the request in milliseconds."""
+    return {_OPEN_WORK: times.to_ms(at)} if target is None else {target.slug: target.service_version}
+
+
+_UNSAVED = {"workspace", "authors", "first_versions"}
 _TIMES = ("opened_at", "last_at", "released_at", "closed_at")
 
 

@@ -10,7 +10,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.escalations.business_days import next_business_day
 from baton.domain.escalations.direction import Direction
 from baton.domain.escalations.marker import Marker
-from baton.domain.escalations.review import ESCALATION_CAP, Review
+from baton.domain.escalations.review import ESCALATION_CAP, Review, first_versions_of
 from baton.domain.handoffs.handoff_draft import ROOT_DEPTH
 from baton.domain.handoffs.handoff_message import HandoffMessage
 from baton.domain.ids import handoff_id_of, workflow_id_of
@@ -87,7 +87,9 @@ def open_escalation(
     }
     target = with_present_approval(deps, marker.target)
     authors = released.authors_for(by) if released else by.authors
-    dispatch = Dispatch(target, settings, roster=roster_for_rules(deps, by.workspace, settings), authors=authors)
+    came_as = None if released is None else released.service_version
+    roster = roster_for_rules(deps, by.workspace, settings)
+    dispatch = Dispatch(target, settings, roster=roster, authors=authors, came_as=came_as)
     change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)
     if settings.tracker is None:
         return EscalationDraft(change, body)
@@ -106,7 +108,7 @@ def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Revie
         request=marker.request,
         requested_by=by.key,
         authors=by.authors,
-        service_version=marker.target.service_version,
+        first_versions=first_versions_of(marker.target, now),
         opened_at=now,
         last_at=now,
     )

@@ -12,8 +12,8 @@ from typing import Any
 
 from baton.domain import errors, times
 from baton.domain.access.principal import Principal
-from baton.domain.agents.agent import Agent, service_version_of
-from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest
+from baton.domain.agents.agent import Agent
+from baton.domain.escalations.review import LOOP_GUARD, Review, ReviewRequest, first_versions_of
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff_draft import HandoffDraft
 from baton.domain.handoffs.workflow import ROOT_RATE, HandoffCount, RootHandoffs
@@ -258,7 +258,7 @@ def stopped_handoff(
             request=request,
             requested_by=by.key,
             authors=by.authors,
-            service_version=service_version_of(planned.agent),
+            first_versions=first_versions_of(planned.agent, now),
             opened_at=now,
             last_at=now,
         )
