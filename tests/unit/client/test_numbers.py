@@ -30,6 +30,12 @@ def test_a_number_is_written_as_it_was_read(written: str) -> None:
     assert dumps(loads(document.encode())) == document
 
 
+def test_dates_and_texts_of_many_digits_change_nothing() -> None:
+    text = json.dumps({"at": "2026-01-05", "digits": ("7" * 599 + "-") * 7_000})
+    assert loads(text) == json.loads(text)
+    assert str(loads('{"at": "2026-01-05", "zero": -0}')["zero"]) == "-0"
+
+
 @given(numbers)
 def test_any_number_is_written_as_it_was_read_and_is_the_float_that_json_makes(written: str) -> None:
     value = loads(written)

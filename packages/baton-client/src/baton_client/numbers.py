@@ -14,7 +14,7 @@ from typing import Any, cast
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 # What int() changes or refuses: a negative zero, and thousands of digits.
-_ODD_INTEGER = re.compile(r"-0|[0-9]{600}")
+_ODD_INTEGER = re.compile(r"-0(?![0-9.])|(?<![0-9])[0-9]{600}")
 _MOST_DIGITS = 600
 # Marks a number that json would spell in another way. Random, so that no content can hold it.
 _MARK = secrets.token_hex(16)
