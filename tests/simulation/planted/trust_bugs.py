@@ -344,6 +344,7 @@ _TALKS = f"{_ATTACKS}/test_conversations.py"
 _APPROVED = f"{_ATTACKS}/test_conversation_approvals.py"
 _TEXTS = f"{_ATTACKS}/test_whole_content.py"
 _ALL_TEXTS = f"{_TEXTS}::test_every_door_shows_every_text_that_the_target_of_a_handoff_tool_gets"
+_AUTHOR = f"{_APPROVED}::test_a_model_gets_the_author_of_a_message_that_is_no_persons"
 _SAID = f"{_TALKS}::test_a_message_approves_nothing_for_an_agent_that_changed_since_its_turn"
 _RETRIES = f"{_ATTACKS}/test_retries.py::test_a_retry_keeps_the_approved_state_and_names_the_author_of_what_was_saved"
 GUARDS = (
@@ -428,6 +429,10 @@ GUARDS = (
     bug("a message is sent to a conversation that has moved on",
         do.drop_statement("conversations/converse:say.decide", "_must_have_read"),
         test=f"{_TALKS}::test_a_message_approves_nothing_that_was_asked_after_what_was_read"),
+    bug("a model takes an agent's message for a person's", do.never("runs/history:_ask", "AGENT"), test=_AUTHOR),
+    bug("a model takes a service's message for a person's", do.never("runs/history:_ask", "SERVICE"), test=_AUTHOR),
+    bug("a model gets an agent's message a second time as a person's",
+        do.operand("runs/history:composed", "_said(conversation.message)", "_ask"), test=_AUTHOR),
     bug("a question doesn't show the message that a tool hands on",
         do.drop_item("run_handoffs:handed_on", "message"), test=_ALL_TEXTS),
     bug("a question doesn't show the context that a tool hands on",

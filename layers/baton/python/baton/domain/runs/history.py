@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from baton.domain import hidden
+from baton.domain.access.principal import PrincipalKind
 from baton.domain.agents.tool import History
 from baton.domain.canonical_json import canonical_json
 from baton.domain.handoffs import handoff_message
@@ -97,10 +98,20 @@ def _groups(entries: Iterable[TranscriptEntry], *, is_own: bool) -> list[TurnGro
     groups: list[TurnGroup] = []
     for entry in shown:
         if entry.kind is EntryKind.ASK:
-            groups.append(({"role": USER, "content": list(entry.blocks)},))
+            groups.append(_ask(entry))
         elif entry.kind is EntryKind.REPLY:
             groups.append(_reply(entry, results.get(entry.turn, []), is_own=is_own))
     return [group for group in groups if group]
+
+
+def _ask(entry: TranscriptEntry) -> TurnGroup:
+    """Returns a message's turn, which names an author that is no person. An agent's text is JSON on one line, so that
+    it can't imitate another author's message."""
+    kind, label = entry.agent.partition(":")[0], f"Message of {entry.agent}:"
+    if kind == PrincipalKind.AGENT:
+        return _said(f"{label} {one_line_json(entry.text, WHOLE)}")
+    blocks = [{"text": label}, *entry.blocks] if kind == PrincipalKind.SERVICE else list(entry.blocks)
+    return ({"role": USER, "content": blocks},)
 
 
 def _reply(entry: TranscriptEntry, answers: list[Block], *, is_own: bool) -> TurnGroup:
@@ -141,7 +152,9 @@ def composed(
     before: list[TurnGroup] = []
     for seen, entries in earlier:
         before += _groups((each for each in entries if seen.since <= each.turn <= seen.turns), is_own=False)
-    groups, question = _groups(own, is_own=True), _said(conversation.message)
+    entries = [*(each for _, seen in earlier for each in seen), *own]
+    asks = [each for each in entries if each.kind is EntryKind.ASK and each.text == conversation.message]
+    groups, question = _groups(own, is_own=True), _ask(asks[-1]) if asks else _said(conversation.message)
     if conversation.history is History.LAST_MESSAGE:
         before = [group for group in before[-1:] if group != question]
     if conversation.history is not History.FULL:

@@ -25,7 +25,7 @@ _PLAIN_KEY = re.compile(r"[\w.-]{1,64}")
 _OWN_LINE = re.compile(
     r"[\W_]*(why you|results? so far|it failed|acceptance criteri|asked of you|handoff context|you received|"
     r"instructions|context variables|called |result:|memory of the workspace|known of |changed since|may help:|"
-    r"what has changed)|\s*-{2,}",
+    r"what has changed|message of (agent|service))|\s*-{2,}",
     re.IGNORECASE,
 )
 NOTHING_SAID = "You were handed a task."
