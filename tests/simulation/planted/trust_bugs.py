@@ -364,7 +364,7 @@ GUARDS = (
     bug("a released handoff forgets who made its requester's token",
         do.drop_argument("escalations/release_review:_release_handoff", "Terms", "authors"), test=_MAKERS),
     bug("a released escalation forgets who made its requester's token",
-        do.operand("escalations/open_escalation:open_escalation", "by.authors", "authors_for"), test=_MAKERS),
+        do.drop_argument("escalations/open_escalation:open_escalation", "replace", "authors"), test=_MAKERS),
     bug("a review keeps the authors of its first request",
         do.drop_argument("escalations/review:Review.asked_again", "replace", "authors"),
         test=f"{_RULES}::test_a_released_request_has_the_authors_of_the_latest_request"),

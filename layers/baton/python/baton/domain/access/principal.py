@@ -127,8 +127,7 @@ class Principal:
     def acting_for(self, agent: str) -> str:
         """Returns ``agent`` if the principal may act for it. Nobody acts for a person or a service, whose key may be
         the source of a handoff. Raises ``NotYourAgent`` or ``ScopeNeeded``."""
-        is_another = self.kind is PrincipalKind.AGENT and agent != self.id
-        if is_another or ":" in agent:
+        if ":" in agent or (self.kind is PrincipalKind.AGENT and agent != self.id):
             raise errors.NotYourAgent(agent)
         if self.kind is not PrincipalKind.AGENT and ACT_AS not in self.scopes:
             raise errors.ScopeNeeded(ACT_AS)

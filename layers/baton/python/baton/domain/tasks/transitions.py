@@ -67,8 +67,7 @@ class Dispatch:
         new = new.changed(co_authors=self._co_authors(new, by))
         guards = Guards(self.roster, self.settings)
         handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
-        version = service_version_of(self.agent)
-        return as_came(new, at, handed, version if self.came_as is None else min(self.came_as, version))
+        return as_came(new, at, handed, service_version_of(self.agent) if self.came_as is None else self.came_as)
 
     def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
         """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,

@@ -86,10 +86,9 @@ def open_escalation(
         **with_snapshot(deps, by.workspace, HandoffMessage(more=marker.memory)).more,
     }
     target = with_present_approval(deps, marker.target)
-    authors = released.authors_for(by) if released else by.authors
-    came_as = None if released is None else released.service_version
-    roster = roster_for_rules(deps, by.workspace, settings)
-    dispatch = Dispatch(target, settings, roster=roster, authors=authors, came_as=came_as)
+    dispatch = Dispatch(target, settings, roster=roster_for_rules(deps, by.workspace, settings))
+    if released is not None:
+        dispatch = replace(dispatch, authors=released.authors_for(by), came_as=released.service_version)
     change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)
     if settings.tracker is None:
         return EscalationDraft(change, body)
