@@ -35,6 +35,7 @@ FULL = an_agent(
     dispatch_rank=0,
     active=False,
     service_version=1,
+    service_roster=1,
     service_by="service:ci",
     service_fields=("runtime", "model"),
 )

@@ -112,7 +112,9 @@ approvals = st.builds(
 OF_FORM: dict[Form, st.SearchStrategy[Any]] = {
     Form.TEXT: texts,
     Form.TEXTS: st.lists(texts, max_size=5).map(tuple),
-    Form.READY_APPROVALS: st.lists(st.builds(ReadyApproval, slugs, st.none() | moments), max_size=3).map(tuple),
+    Form.READY_APPROVALS: st.lists(
+        st.builds(ReadyApproval, slugs, st.none() | moments, st.integers(0, 10**9)), max_size=3
+    ).map(tuple),
     Form.NUMBER: counts,
     Form.TRUTH: st.booleans(),
     Form.TIME: moments,

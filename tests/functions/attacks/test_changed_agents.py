@@ -3,6 +3,7 @@ back from the agent, of a retry, and of a review."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ from baton.domain.settings.approval_rule import ApprovalRule
 from baton.domain.tasks.task import MAX_RELEASES
 from baton.services.access.change_settings import change_settings
 from baton.services.tasks.sweep import sweep
-from functions.attacks.test_rules_and_agents import Office, opened
+from functions.attacks.test_rules_and_agents import Meanwhile, Office, opened
+from support.fakes.store import InMemoryStore
 from support.gateway import Gateway, Reply
 from support.worlds.world import WORKSPACE, World, agent
 
@@ -532,14 +534,107 @@ def test_work_that_came_after_the_registration_is_approved_as_read(office: Offic
         must(claim(office, task, NEWCOMER))
 
 
-@NEW
-@pytest.mark.parametrize("by", ["mia", "ci"])
-def test_no_standing_answer_is_for_an_agent_of_its_name_that_was_registered_since(
-    office: Office, by: str, values: dict[str, Any]
-) -> None:
-    since = office.world.clock.now()
+# An approval that is processed beside an edit
+
+
+def held_back(office: Office) -> tuple[Any, dict[str, Any]]:
+    """Open work that abe has approved and ada has read."""
+    task = asked(office)
+    must(approve(office, "abe", task))
+    return task, read(office, task)
+
+
+@pytest.mark.parametrize("skew", [-1.5, 0, 1.5])
+@pytest.mark.parametrize("verb", ["approve", "approve-next"])
+def test_an_approval_ends_with_the_next_edit_whatever_the_clocks_show(office: Office, verb: str, skew: float) -> None:
+    task = asked(office)
+    must(approve(office, "abe", task, verb))
+    seen = read(office, task)
+    office.world.clock.advance(skew)  # the process of the approval
+    must(office.ask("ada", "POST", f"/tasks/{task['id']}/{verb}", seen))
+    office.world.clock.advance(0.1 - skew)  # the process of the edit
+    must(office.edit("mia", "deployer", **PAY))
     office.world.clock.advance(60)
-    register(office, by, values)
-    stored = office.world.store.agents.roster(WORKSPACE).get(NEWCOMER)
-    assert not stored.is_as_at(since)
-    assert stored.is_as_at(office.world.clock.now())
+    assert claim(office, task).code == "approval_needed"
+
+
+@pytest.mark.parametrize("skew", [-1.5, 0, 1.5])
+def test_open_work_is_compared_with_an_edit_since_it_came_whatever_the_clocks_show(office: Office, skew: float) -> None:
+    office.world.clock.advance(60 + skew)
+    request = {"source": {"agent": "planner"}, "target": {"reason": "Deploy 1.2"}}
+    task = must(office.gateway.post(agent("planner"), "/handoffs", request))["task"]
+    seen = read(office, task)
+    office.world.clock.advance(0.1 - skew)
+    must(office.edit("mia", "deployer", **PAY))
+    office.world.clock.advance(60)
+    assert approve(office, "ada", task, **seen).code == "agent_changed"
+    must(approve(office, "ada", asked(office), **read(office, asked(office))))
+
+
+@pytest.mark.parametrize("is_held", [True, False], ids=["ready", "needs"])
+def test_an_edit_during_the_request_that_approves_ends_the_approval(is_held: bool) -> None:
+    store = Meanwhile()
+    world = World(store=store)
+    office = opened(world, Gateway(world.deps))
+    office.hire("ada", Right.APPROVER)
+    assert office.rule({"target": "deployer", "people": ["ada"]}).status == 200
+    task, seen = held_back(office)
+    if not is_held:
+        task = asked(office)
+        seen = read(office, task)
+    world.clock.advance(1)
+
+    def meanwhile() -> None:
+        world.clock.advance(milliseconds=5)
+        must(office.edit("mia", "deployer", **PAY))
+        world.clock.advance(milliseconds=5)
+
+    store.steps = {"dispatch_inputs": meanwhile}
+    office.ask("ada", "POST", f"/tasks/{task['id']}/approve", seen)
+    assert store.steps == {}
+    world.clock.advance(60)
+    assert claim(office, task).status == 409
+    assert office.agent("deployer")["system_prompt"] == PAY["system_prompt"]
+
+
+# Items of an earlier release
+
+
+def as_by_an_earlier_release(office: Office) -> None:
+    """Neither approvals nor changes of agents have a version of the roster, as an earlier release wrote them."""
+    assert isinstance(office.world.store, InMemoryStore)
+    dynamo = office.world.store.dynamo
+    for item in dynamo.contents().values():
+        kept = {name: value for name, value in item.items() if name != "service_roster"}
+        if "accepts" in kept and "S" in kept["accepts"]:
+            kept["accepts"] = {"S": re.sub(r" @\d+", "", kept["accepts"]["S"])}
+        dynamo.put(kept)
+    office.world.store = InMemoryStore(dynamo)
+    office.gateway.deps = office.world.deps
+
+
+def test_an_approval_of_an_earlier_release_counts_for_agents_that_never_changed(office: Office) -> None:
+    office.hire("zoe", Right.APPROVER)
+    task, seen = held_back(office)
+    change(office, "anything")
+    must(approve(office, "ada", task, **seen))
+    as_by_an_earlier_release(office)
+    must(claim(office, task))
+    other, seen = held_back(office)
+    must(approve(office, "ada", other, **seen))
+    change(office)
+    as_by_an_earlier_release(office)
+    assert claim(office, other).code == "approval_needed"
+
+
+def test_a_change_under_an_earlier_release_ends_earlier_approvals_only(office: Office) -> None:
+    task, seen = held_back(office)
+    change(office)
+    as_by_an_earlier_release(office)
+    assert approve(office, "ada", task, **seen).code == "agent_changed"
+    version = office.agent("deployer")["version"]
+    must(approve(office, "ada", task, **seen, agent_versions={"deployer": version}))
+    must(claim(office, task))
+    other, seen = held_back(office)
+    must(approve(office, "ada", other, **seen))
+    must(claim(office, other, "deployer"))

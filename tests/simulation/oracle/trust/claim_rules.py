@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simulation.oracle.items import to_ms
 from simulation.oracle.trust.people import APPROVER
 from simulation.oracle.trust.rule_fits import authors_of
 from simulation.oracle.voters import Circle, Moment
@@ -22,9 +21,9 @@ GIVEN = ("approved", "approval_given")
 
 @dataclass(eq=False)
 class Voices:
-    """By human: the groups as they may have been when they approved, when that was, and the ms that the event has."""
+    """By human: the groups as they may have been when they approved, and when that was."""
 
-    given: dict[str, tuple[list[dict[str, Any]], Moment, int]] = field(default_factory=dict)
+    given: dict[str, tuple[list[dict[str, Any]], Moment]] = field(default_factory=dict)
 
 
 class ClaimRules:
@@ -41,7 +40,7 @@ class ClaimRules:
         if entry["type"] in GIVEN and (human := _giver(entry)):
             voices = self._voices.setdefault(task_id, Voices())
             if self._people.highest(human) >= APPROVER:
-                voices.given[human] = self._voters.groups_seen(), self._voters.now(), to_ms(entry["at"])
+                voices.given[human] = self._voters.groups_seen(), self._voters.now()
 
     def is_claimed(self, task_id: str, head: Item, slug: str) -> None:
         for rule in self._fits.surely_in_force():
@@ -71,20 +70,20 @@ class ClaimRules:
         given = self._voices.get(task_id, Voices()).given
         here = {
             each: then
-            for each, (then, at, ms) in given.items()
+            for each, (then, at) in given.items()
             if self._people.highest(each) >= APPROVER
             and not self._people.was_away(each, at.ms)
-            and not self._is_of_another_agent(head, slug, ms)
+            and not self._is_of_another_agent(head, slug, at.step)
         }
         return [each for each, then in here.items() if any(circle.has(each, groups) for groups in (*then, *now))]
 
-    def _is_of_another_agent(self, head: Item, slug: str, ms: int) -> bool:
+    def _is_of_another_agent(self, head: Item, slug: str, step: int) -> bool:
         """True if a service or a member has changed the claimer since the approval. Work that was delegated to it goes
         back to people instead, by the version."""
         if head.get("origin") == "delegated" and "target_agent" in head:
             return False
         changes = self._ledger.unvouched_changes(slug, self._voters.began)
-        is_other = any(to_ms(now["updated_at"]) >= ms for _, now in changes)
+        is_other = any(changed > step for changed, _ in changes)
         self._ledger.seen["approval of another agent"] += is_other
         return is_other
 

@@ -84,7 +84,8 @@ class Agent:
     service_version: int = 0
     service_by: str = ""
     service_fields: tuple[str, ...] = ()
-    service_at: datetime | None = None  # when; None also for a change under an earlier release
+    # The version of the roster with that change; 0 if there is none.
+    service_roster: int = 0
     # The giver and the time of the standing approval. None: an earlier release stored neither, and its last editor
     # counts.
     approval_given_by: str | None = None
@@ -119,12 +120,10 @@ class Agent:
         versions = None if others is None else {**others, self.slug: self.version}
         return errors.AgentChanged(self.slug, self.version, change, about, versions)
 
-    def is_as_at(self, at: datetime | None) -> bool:
-        """True if approvers see the agent as at this time, or as approvers have changed it since. A change of the same
-        millisecond counts as later; so does a change of unknown time. ``at``: None for an unknown time."""
-        if self.service_version == 0:
-            return True
-        return at is not None and (self.service_at or self.updated_at) < at
+    def is_as_in(self, roster_version: int) -> bool:
+        """True if approvers see the agent as in this version of the roster, or as approvers have changed it since.
+        0: an unknown version. Times aren't compared, as clocks of processes differ."""
+        return self.service_roster <= roster_version
 
     @property
     def names(self) -> frozenset[str]:
@@ -190,9 +189,7 @@ class Agent:
             return after
         # The list only grows, so a second change doesn't hide the one before it.
         fields = tuple(dict.fromkeys((*self.service_fields, *fields)))
-        # Clocks of processes differ: the time never goes back, or an approval from before a change would count again.
-        last = max(at, self.service_at or at)
-        return replace(after, service_version=after.version, service_by=by.key, service_fields=fields, service_at=last)
+        return replace(after, service_version=after.version, service_by=by.key, service_fields=fields)
 
     def _approval_after(
         self, after: Agent, by: Principal, at: datetime, is_other: bool, is_given: bool
@@ -245,6 +242,18 @@ def service_version_of(target: Agent | None) -> int:
     """Returns the version of the last change, by a service or a member, of the agent's fields that approvers see; 0
     without an agent, as for open work."""
     return 0 if target is None else target.service_version
+
+
+def roster_of(agents: Iterable[Agent], version: int) -> Roster:
+    """Returns the roster as it was read. For a change by a service or a member, an earlier release stored no version of
+    the roster: the change counts as made in this version, so that no earlier approval counts for the agent."""
+    return Roster(
+        tuple(replace(each, service_roster=version) if _is_undated(each) else each for each in agents), version
+    )
+
+
+def _is_undated(agent: Agent) -> bool:
+    return agent.service_version > 0 and agent.service_roster == 0
 
 
 def unregistered(slug: str, by: Principal, at: datetime) -> Agent:
@@ -312,6 +321,12 @@ class Roster:
     def valid_names(self) -> str:
         """Returns the names of the active agents, sorted, for the messages of docs/spec/marker.md §1."""
         return ", ".join(sorted(agent.name for agent in self.agents if agent.active))
+
+    def stamped(self, agent: Agent) -> Agent:
+        """Returns the agent's next version as it is saved. A change by a service or a member gets the roster's next
+        version."""
+        is_theirs = agent.service_version == agent.version
+        return replace(agent, service_roster=self.version + 1) if is_theirs else agent
 
     def saved(self, agent: Agent) -> Roster:
         """Returns the roster after ``agent`` was saved."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from baton.domain import times
 from baton.domain.agents.agent import Agent, Roster
@@ -93,17 +93,18 @@ class Guards:
         """Returns the names of the humans who approved the work for the agent as it is: none who approved before a
         service or a member last changed the fields of it that approvers see (docs/spec/lifecycle.md §3)."""
         agent = None if offer.is_sent_back else self.roster.find(doer)
-        return tuple(each.by for each in offer.given if agent is None or agent.is_as_at(each.at))
+        return tuple(each.by for each in offer.given if agent is None or agent.is_as_in(each.roster))
 
     def held(self, offer: Offer) -> Mapping[str, tuple[Approvers, ...]]:
         """Returns the agents that would take the work and are held back from it, each with the approvers that lack."""
         found = ((slug, self.unmet(offer, slug)) for slug in self._takers(offer))
         return {slug: unmet for slug, unmet in found if unmet}
 
-    def changed(self, offer: Offer, approver: str, since: datetime) -> tuple[Agent, ...]:
+    def changed(self, offer: Offer, approver: str, since: int) -> tuple[Agent, ...]:
         """Returns the agents that a service or a member has changed since, if the approver's approval of the open work
-        counts for them. Inactive agents are among them: a member may switch them on."""
-        others = (each for each in self.roster if each.slug != offer.source and not each.is_as_at(since))
+        counts for them. Inactive agents are among them: a member may switch them on. ``since``: a version of the
+        roster."""
+        others = (each for each in self.roster if each.slug != offer.source and not each.is_as_in(since))
         able = (each for each in others if not each.lacks(offer.requires))
         return tuple(
             each for each in able if any(of.counts(approver, self.groups) for of in self.asked(offer, each.slug))

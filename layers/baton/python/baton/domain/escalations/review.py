@@ -15,7 +15,7 @@ from baton.domain.agents.agent import Agent
 
 ESCALATION_CAP = "escalation_cap"
 LOOP_GUARD = "loop_guard"
-_OPEN_WORK = ""
+_OPEN_WORK = "*"
 
 
 class ReviewState(StrEnum):
@@ -71,9 +71,10 @@ class Review:
         return 0 if self.target_agent is None else self.first_versions.get(self.target_agent, 0)
 
     @property
-    def first_open_at(self) -> datetime:
-        """When the open review first asked for open work; long ago in a review of an earlier release."""
-        return times.from_ms(self.first_versions.get(_OPEN_WORK, 0))
+    def roster_version(self) -> int:
+        """The version of the roster when the open review first asked for open work; 0 in a review of an earlier
+        release."""
+        return self.first_versions.get(_OPEN_WORK, 0)
 
     @property
     def state(self) -> ReviewState:
@@ -106,12 +107,14 @@ class Review:
     def rebuilt(self, target: Agent | None) -> Review:
         """Returns the review in its next version: a release would now hand off another draft, to ``target``."""
         slug = None if target is None else target.slug
-        held = self._held_versions(target, self.last_at)
+        held = self._held_versions(target, 0)
         return replace(self, target_agent=slug, first_versions=held, version=self.version + 1)
 
-    def asked_again(self, request: dict[str, Any], by: Principal, at: datetime, target: Agent | None) -> Review:
+    def asked_again(
+        self, request: dict[str, Any], by: Principal, at: datetime, target: Agent | None, roster: int
+    ) -> Review:
         """Returns the review after another request, to ``target``. An ended review opens again: a human decides on each
-        request."""
+        request. ``roster``: the version of the roster."""
         after = replace(
             self, released_at=None, released_by=None, task_id=None, closed_at=None, closed_by=None, closed_reason=None
         )
@@ -120,16 +123,16 @@ class Review:
             request=request,
             requested_by=by.key,
             authors=by.authors,
-            first_versions=self._held_versions(target, at),
+            first_versions=self._held_versions(target, roster),
             last_at=at,
             count=self.count + 1,
             version=self.version + 1,
         )
 
-    def _held_versions(self, target: Agent | None, at: datetime) -> dict[str, int]:
+    def _held_versions(self, target: Agent | None, roster: int) -> dict[str, int]:
         """Returns ``first_versions`` for the next reading. An open review keeps what it has: another draft or request,
         also for another target in between, doesn't approve a change of an agent."""
-        first = first_versions_of(target, at)
+        first = first_versions_of(target, roster)
         if not self.is_open:
             return first
         return {**first, self.target_agent or _OPEN_WORK: self.service_version, **self.first_versions}
@@ -156,9 +159,9 @@ class Review:
         return replace(self, closed_at=at, closed_by=by.key, closed_reason=reason, version=self.version + 1)
 
 
-def first_versions_of(target: Agent | None, at: datetime) -> dict[str, int]:
-    """Returns the target's ``service_version``, by its slug; for open work the time of the request in milliseconds."""
-    return {_OPEN_WORK: times.to_ms(at)} if target is None else {target.slug: target.service_version}
+def first_versions_of(target: Agent | None, roster: int) -> dict[str, int]:
+    """Returns the target's ``service_version``, by its slug; for open work the version of the roster."""
+    return {_OPEN_WORK: roster} if target is None else {target.slug: target.service_version}
 
 
 _UNSAVED = {"workspace", "authors", "first_versions"}

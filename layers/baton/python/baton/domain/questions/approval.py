@@ -20,29 +20,40 @@ _MARKS = ("remind_at", "then_at", "wider_at")
 @dataclass(frozen=True, slots=True)
 class Given:
     """One human's approval of the task's content. ``what``: the use; only approvals of the same use count together.
-    ``at``: None for an approval of an earlier release."""
+    ``at``: None for an approval of an earlier release. ``roster``: as of ``ReadyApproval``."""
 
     by: str
     what: str
     at: datetime | None = None
+    roster: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyApproval:
     """One human's approval of ready work, for the agents that rules hold back from it. ``at``: None for an approval of
+    an earlier release. ``roster``: the version of the roster that the approval was compared with; 0 for an approval of
     an earlier release."""
 
     by: str
     at: datetime | None = None
+    roster: int = 0
 
     def __str__(self) -> str:
-        """``ann@1764400000000``. No name has an ``@``."""
-        return self.by if self.at is None else f"{self.by}@{times.to_ms(self.at)}"
+        """``ann@1764400000000 @17``. No name has an ``@``. An earlier release reads the version as an approval of
+        nobody, and drops it."""
+        given = self.by if self.at is None else f"{self.by}@{times.to_ms(self.at)}"
+        return f"{given} @{self.roster}" if self.roster else given
 
 
 def ready_approvals(text: str) -> tuple[ReadyApproval, ...]:
     """The inverse of ``str``, for approvals that are separated by spaces."""
-    return tuple(map(_ready_approval, text.split()))
+    found: list[ReadyApproval] = []
+    for word in text.split():
+        if not word.startswith("@"):
+            found.append(_ready_approval(word))
+        elif found:
+            found[-1] = replace(found[-1], roster=int(word[1:]))
+    return tuple(found)
 
 
 def _ready_approval(text: str) -> ReadyApproval:
@@ -116,9 +127,9 @@ class TaskApproval:
         """The most different people that one rule asks for."""
         return max((each.approvers.needed for each in self.needs), default=1)
 
-    def with_given(self, human: str, what: str, at: datetime) -> TaskApproval:
+    def with_given(self, given: Given) -> TaskApproval:
         """Returns the approval with one more. A person's new approval replaces their earlier one."""
-        return replace(self, given=(*(each for each in self.given if each.by != human), Given(human, what, at)))
+        return replace(self, given=(*(each for each in self.given if each.by != given.by), given))
 
     def without(self, humans: Collection[str]) -> TaskApproval:
         """Returns the approval without the approvals of people who lost the right to approve."""
@@ -236,6 +247,7 @@ def approval_fields(approval: TaskApproval) -> dict[str, Any]:
     first, *others = map(need_fields, approval.needs)
     told = {**first, "further": others, "given": [[each.by, each.what] for each in approval.given]}
     told["given_at"] = [None if each.at is None else times.rfc3339(each.at) for each in approval.given]
+    told["given_roster"] = [each.roster for each in approval.given]
     return {name: value for name, value in told.items() if value != []}
 
 
@@ -246,10 +258,11 @@ def approval_from(found: dict[str, Any]) -> TaskApproval:
 
 
 def _given(found: dict[str, Any]) -> Iterator[Given]:
-    """A release that knows no times drops them all."""
+    """A release that knows no times, or no versions of the roster, drops them all."""
     given = found.get("given", ())
-    for (by, what), at in zip_longest(given, found.get("given_at", ())[: len(given)]):
-        yield Given(by, what, None if at is None else times.parse_rfc3339(at))
+    more = (found.get(name, ())[: len(given)] for name in ("given_at", "given_roster"))
+    for (by, what), at, roster in zip_longest(given, *more):
+        yield Given(by, what, None if at is None else times.parse_rfc3339(at), int(roster or 0))
 
 
 def _approvers_fields(approvers: Approvers) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baton.domain import errors, times
 from baton.domain.agents.guards import Guards, Offer
 from baton.domain.questions.approval import (
+    Given,
     Need,
     ReadyApproval,
     TaskApproval,
@@ -25,13 +26,18 @@ from baton.domain.tasks.change import EventRecorder
 from baton.domain.tasks.event_type import EventType
 from baton.domain.tasks.task import Task
 
+if TYPE_CHECKING:
+    from baton.domain.tasks.commands import Approve, ApproveNext
+
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The use that a human approves: for ``dispatch`` or for ``next``, with the target as a service last changed it."""
+    """The use that a human approves: for ``dispatch`` or for ``next``, with the target as a service last changed it.
+    ``roster``: the version of the roster that the approval was compared with."""
 
     use: str
     service_version: int
+    roster: int
 
     def __str__(self) -> str:
         return f"{self.use} {self.service_version}"
@@ -88,11 +94,11 @@ class Handed:
     origin: Origin | None = None
 
 
-def as_came(new: Task, at: datetime, handed: Handed, service_version: int) -> Task:
+def as_came(new: Task, at: datetime, handed: Handed, came_as: int) -> Task:
     """Returns the new task with its needs by every rule that fits it, or fits the task that it comes from. Without any,
-    any human approves it."""
+    any human approves it. ``came_as``: the version that people read with it."""
     needs = joined((*_needs(new, at, handed), *_inherited(at, handed)))
-    return new.changed(approved_as=service_version, approval=TaskApproval(needs=needs) if needs else None)
+    return new.changed(approved_as=came_as, approval=TaskApproval(needs=needs) if needs else None)
 
 
 def _needs(new: Task, at: datetime, handed: Handed) -> Iterable[Need]:
@@ -146,36 +152,33 @@ def counts_fully(
         return None if before.needs else Counted(data, ())
     if not before.counts(name, settings.groups):
         return None
-    counted = before.with_given(name, str(what), recorder.at)
+    counted = before.with_given(Given(name, str(what), recorder.at, what.roster))
     if not counted.is_met(str(what), settings.groups):
         told = {"for": what.use, **data, "by": name, "needed": before.needed}
         recorder.record(EventType.APPROVAL_GIVEN, told, approval=counted)
         return None
-    by = tuple(sorted((ReadyApproval(each.by, each.at) for each in counted.given_for(str(what))), key=str))
+    given = (ReadyApproval(each.by, each.at, each.roster) for each in counted.given_for(str(what)))
+    by = tuple(sorted(given, key=str))
     told = {"approved_by": [each.by for each in by]} if before.needs else {}
     return Counted({**data, **told}, by if before.needs or settings.has_handoff_rules else ())
 
 
 def adds_approval(
-    recorder: EventRecorder,
-    held: Mapping[str, tuple[Approvers, ...]],
-    former: frozenset[str],
-    data: dict[str, Any],
-    groups: Groups,
+    recorder: EventRecorder, command: Approve | ApproveNext, data: dict[str, Any], groups: Groups
 ) -> None:
     """Counts a human's approval of ready work for the agents that rules hold back from it. Earlier approvals of
     ``former`` people end. Raises ``NotAsked`` if none of these rules names the person, and ``ApprovalCounted`` if their
     approval stands."""
     task, by = recorder.task, recorder.by
-    asked = [each for approvers in held.values() for each in approvers]
+    asked = [each for approvers in command.held.values() for each in approvers]
     must_let_decide(asked, by, groups, task.id)
     needed = max(each.needed for each in asked)
-    kept = tuple(each for each in task.ok_by if each.by not in former)
+    kept = tuple(each for each in task.ok_by if each.by not in command.former)
     if any(each.by == by.id for each in kept):
         raise errors.ApprovalCounted(task.id, needed)
     use = "next" if task.state is State.NEXT else "dispatch"
-    told = {"for": use, **data, "by": by.id, "needed": needed, "agents": sorted(held)}
-    recorder.record(EventType.APPROVAL_GIVEN, told, ok_by=(*kept, ReadyApproval(by.id, recorder.at)))
+    told = {"for": use, **data, "by": by.id, "needed": needed, "agents": sorted(command.held)}
+    recorder.record(EventType.APPROVAL_GIVEN, told, ok_by=(*kept, ReadyApproval(by.id, recorder.at, command.roster)))
 
 
 def offer_of(task: Task, above: frozenset[str], given: tuple[ReadyApproval, ...] = ()) -> Offer:

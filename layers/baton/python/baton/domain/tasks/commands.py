@@ -33,6 +33,7 @@ class Approve(TaskCommand):
     held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # agents that rules hold back from it
     former: frozenset[str] = frozenset()  # people with earlier approvals that end
     changed: tuple[Agent, ...] = ()  # guarded agents of open work that have changed since the approver could read them
+    roster: int = 0  # the version of the roster that the approval is compared with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class ApproveNext(TaskCommand):
     held: Mapping[str, tuple[Approvers, ...]] = field(default_factory=dict)  # as of ``Approve``
     former: frozenset[str] = frozenset()  # as in ``Approve``
     changed: tuple[Agent, ...] = ()  # as in ``Approve``
+    roster: int = 0  # as in ``Approve``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

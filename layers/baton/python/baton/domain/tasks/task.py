@@ -250,7 +250,8 @@ class Task:
     # Keys of the other people who count as its authors; none in an earlier release.
     co_authors: tuple[str, ...] = optional(Form.TEXTS, ())
     max_attempts: int = optional(Form.NUMBER, DEFAULT_MAX_ATTEMPTS)  # so many claims may come to nothing
-    # The target's ``service_version`` when the task came, then when it was approved.
+    # The target's ``service_version`` when the task came, then when it was approved. Of open work: the version of the
+    # roster when it came.
     approved_as: int = optional(Form.NUMBER, 0)
     # The first of the two, if an approval that stands is for another one.
     came_as: int | None = optional(Form.NUMBER, None)
@@ -309,8 +310,8 @@ class Task:
 
     @property
     def shown_as(self) -> int:
-        """The target's ``service_version`` that people know from the task itself: the one that it came with. Another
-        person's approval shows them nothing."""
+        """The version that people know from the task itself: the target's ``service_version`` that it came with, or the
+        version of the roster for open work. Another person's approval shows them nothing."""
         return self.approved_as if self.came_as is None else self.came_as
 
     @property

@@ -62,12 +62,22 @@ class Dispatch:
     authors: tuple[str, ...] = ()  # keys of a released request's authors; empty for the caller's own request
     came_as: int | None = None  # the target's version that people know from the work that this follows; None: as it is
 
+    @property
+    def roster_version(self) -> int:
+        """The version of the roster that an approval is compared with. 0, an unknown one, if the target has changed
+        between the two reads."""
+        is_same = (
+            self.agent is None or service_version_of(self.roster.find(self.agent.slug)) == self.agent.service_version
+        )
+        return self.roster.version if is_same else 0
+
     def came(self, new: Task, by: Principal, at: datetime) -> Task:
         """Returns the new task with its authors and its needs by the rules."""
         new = new.changed(co_authors=self._co_authors(new, by))
         guards = Guards(self.roster, self.settings)
         handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
-        return as_came(new, at, handed, service_version_of(self.agent) if self.came_as is None else self.came_as)
+        version = self.roster.version if new.target_agent is None else service_version_of(self.agent)
+        return as_came(new, at, handed, version if self.came_as is None else self.came_as)
 
     def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
         """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,
@@ -98,7 +108,7 @@ def create(new: Task, by: Principal, at: datetime, dispatch: Dispatch) -> Change
     if data is None:
         return recorder.end()
     is_for_next = dispatch.mode is Mode.NEXT
-    what = Approved("next" if is_for_next else "dispatch", service_version_of(agent))
+    what = Approved("next" if is_for_next else "dispatch", service_version_of(agent), dispatch.roster_version)
     counted = counts_fully(recorder, human, what, data, settings)
     if counted is None:
         return recorder.end()
@@ -147,9 +157,9 @@ def _approve(task: Task, command: commands.Approve, at: datetime) -> Change:
     seen = _as_seen(task, command.seen) | agent_as_seen(task, command.seen, command.agent, command.changed)
     recorder = EventRecorder(task, task, command.by, at)
     if is_held:
-        adds_approval(recorder, command.held, command.former, seen, command.settings.groups)
+        adds_approval(recorder, command, seen, command.settings.groups)
         return recorder.end(notifies=task.is_run)
-    what = Approved("dispatch", service_version_of(command.agent))
+    what = Approved("dispatch", service_version_of(command.agent), command.roster)
     if counted := counts_with_others(recorder, what, seen, command.settings, command.former):
         _delegate(recorder, counted, command.agent, command.settings, undo=command.settings.undo_window)
     return recorder.end()
@@ -193,9 +203,9 @@ def _approve_next(task: Task, command: commands.ApproveNext, at: datetime) -> Ch
         _must_be(task, command, State.NEEDS)
     seen = _as_seen(task, command.seen) | agent_as_seen(task, command.seen, command.agent, command.changed)
     recorder, settings = EventRecorder(task, task, command.by, at), command.settings or Settings()
-    use = Approved("next", service_version_of(command.agent))
+    use = Approved("next", service_version_of(command.agent), command.roster)
     if is_held:
-        adds_approval(recorder, command.held, command.former, seen, settings.groups)
+        adds_approval(recorder, command, seen, settings.groups)
     elif counted := counts_with_others(recorder, use, seen, settings, command.former):
         _set_next(recorder, counted, command.agent)
     return recorder.end()
@@ -219,6 +229,8 @@ def _set_next(recorder: EventRecorder, counted: Counted, agent: Agent | None) ->
 
 
 def _approved_as(task: Task, version: int) -> dict[str, Any]:
+    if task.target_agent is None:  # each approval of open work keeps the version of the roster
+        return {}
     return {"approved_as": version, "came_as": None if version == task.shown_as else task.shown_as}
 
 

@@ -198,8 +198,9 @@ def _must_have_seen(deps: Deps, by: Principal, holder: Task, agent: Agent, agent
     if not by.may_do(Deed.APPROVE):
         return None
     known = as_known_to(deps, by, holder)
-    if holder.target_agent is None and agent.is_as_at(holder.created_at):
-        known = known.changed(approved_as=agent.service_version, came_as=None)
+    if holder.target_agent is None:
+        approved_as = agent.service_version if agent.is_as_in(holder.shown_as) else 0
+        known = known.changed(approved_as=approved_as, came_as=None)
     seen = Seen(digest=holder.digest, agent_version=agent_version)
     about = {"conversation_id": holder.workflow_id}
     agent_as_seen(known, seen, agent, (), about)

@@ -150,7 +150,7 @@ def _asked_again(deps: Deps, by: Principal, marker: Marker, review_id: str) -> R
     review = deps.store.escalations.review(by.workspace, review_id)
     if not review.is_open:
         raise errors.Conflict("manual review")
-    return review.asked_again(marker.request, by, deps.clock.now(), marker.target)
+    return review.asked_again(marker.request, by, deps.clock.now(), marker.target, 0)
 
 
 def _note(deps: Deps, by: Principal, marker: Marker, about: str, now: datetime) -> Note:

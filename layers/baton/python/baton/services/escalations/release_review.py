@@ -130,12 +130,13 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
         created_by=review.requested_by,
         authors=review.authors_for(by),
     )
-    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent, came_as=review.service_version)], terms)
+    came_as = review.roster_version if agent is None else review.service_version
+    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent, came_as=came_as)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     task = begun.only.task
     if agent is None and asked.seen.version is not None:
         read = Seen(digest=task.digest, agent_versions=asked.seen.agent_versions)
-        changed = changed_for(deps, by, task, review.first_open_at)
+        changed = changed_for(deps, by, task, review.roster_version)
         agent_as_seen(task, read, agent, changed, {"review_id": review.id})
     released = review.released(by, now, task.id)
     extras: list[Write] = [Save(released), decided(released, DecisionVerb.RELEASE_REVIEW, by, now)]

@@ -154,11 +154,7 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     query = HandoffQuery(agents=names, workflow_id=first.workflow_id, work_type=first.work_type)
     inputs = deps.store.handoffs.handoff_inputs(by.workspace, query)
     agent = resolve_agents.active_target(deps, by.workspace, inputs.agents, first.target_agent, "target.agent")
-    came_as = None
-    if by.may_do(Deed.APPROVE):  # the retry is approved by their request
-        known = as_known_to(deps, by, first)
-        came_as = known.shown_as
-        agent_as_seen(known, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
+    known = as_known_to(deps, by, first) if by.may_do(Deed.APPROVE) else None
     now = deps.clock.now()
     draft = HandoffDraft(
         kind=Kind.RETRY,
@@ -174,8 +170,12 @@ def _retry(deps: Deps, asked: _Asked, whole: TaskDetails, writes: Callable[[str]
     )
     resolve_agents.must_be_able(deps, by.workspace, agent, first.requires, first.source_agent)
     terms = Terms(settings=inputs.settings, now=now, handoffs=inputs.handoffs)
-    begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent, came_as=came_as)], terms)
+    begun = begin_handoffs(
+        deps, by, [PlannedHandoff(draft, agent, came_as=None if known is None else known.shown_as)], terms
+    )
     begun = begun_or_refused(deps, by, begun, idempotency_key)
+    if known is not None:  # the retry is approved by their request, with the roster that it has just read
+        agent_as_seen(known, asked.seen, agent, changed_for(deps, by, first), {"retry_of": first.id})
     retry = begun.only.task
     saved = idempotency.save_response(idempotency_key, trail.snapshot(retry))
     return commit_handoff(deps, begun, *writes(retry.id), *saved)

@@ -46,11 +46,13 @@ def approve_task_next(
 def _inputs(deps: Deps, by: Principal, task: Task) -> dict[str, Any]:
     """Returns the inputs for both kinds of approval. An approval of the person's own that doesn't count for an agent,
     as the agent has changed since, gives way to their new one."""
+    roster = deps.store.agents.roster(by.workspace).version  # before the agents are compared: a later change ends it
     agent, settings = deps.store.agents.dispatch_inputs(by.workspace, task.target_agent or ANY_AGENT)
     held, former, changed = held_from(deps, task), _former(deps, task), () if agent else changed_for(deps, by, task)
     if any(by.id not in givers_for(deps, task, slug) for slug in held):
         former |= {by.id}
-    return {"agent": agent, "settings": settings, "held": held, "former": former, "changed": changed}
+    compared = {"agent": agent, "held": held, "changed": changed, "roster": roster}
+    return {**compared, "settings": settings, "former": former}
 
 
 def _former(deps: Deps, task: Task) -> frozenset[str]:

@@ -26,7 +26,6 @@ from baton.ports.deps import Deps
 from baton.ports.writes import OpenEscalation, Save, Write
 from baton.steps.access.person_rights import with_present_approval
 from baton.steps.memory.snapshots import with_snapshot
-from baton.steps.questions.handoff_rules import roster_for_rules
 
 AT_ONCE_SECONDS = 3.0
 
@@ -86,7 +85,7 @@ def open_escalation(
         **with_snapshot(deps, by.workspace, HandoffMessage(more=marker.memory)).more,
     }
     target = with_present_approval(deps, marker.target)
-    dispatch = Dispatch(target, settings, roster=roster_for_rules(deps, by.workspace, settings))
+    dispatch = Dispatch(target, settings, roster=deps.store.agents.roster(by.workspace))
     if released is not None:
         dispatch = replace(dispatch, authors=released.authors_for(by), came_as=released.service_version)
     change = create(new.changed(digest=message_digest(new, body)), by, now, dispatch)
@@ -107,7 +106,7 @@ def review_of(deps: Deps, by: Principal, marker: Marker, now: datetime) -> Revie
         request=marker.request,
         requested_by=by.key,
         authors=by.authors,
-        first_versions=first_versions_of(marker.target, now),
+        first_versions=first_versions_of(marker.target, 0),
         opened_at=now,
         last_at=now,
     )

@@ -31,7 +31,6 @@ from baton.ports.handoffs import HandoffInputs, HandoffQuery
 from baton.ports.writes import Add, Put, Save, Write
 from baton.steps import idempotency
 from baton.steps.access.person_rights import is_given_still, with_present_approval
-from baton.steps.questions.handoff_rules import roster_for_rules
 from baton.steps.tasks.change_task import commit
 
 # Without a limit the handoffs are counted all the same.
@@ -131,7 +130,7 @@ def begin_handoffs(
     if stopped is not None:
         return stopped
     settings, now, begun = terms.settings, terms.now, []
-    roster = roster_for_rules(deps, by.workspace, settings)
+    roster = deps.store.agents.roster(by.workspace)
     for each in planned:
         draft = each.draft
         new = draft.task(by.workspace, deps.ids.new("task", now), terms.created_by or by.key, settings, now)
@@ -241,10 +240,11 @@ def stopped_handoff(
         "workflow_id": draft.lineage.workflow_id,
         "message": trip.message,
     }
+    roster = deps.store.agents.roster(by.workspace).version
     try:
         known = deps.store.escalations.review(by.workspace, review_id)
         # The viewer sees what a release would create: an agent may ask for another handoff each time.
-        again = known.asked_again(request, by, now, planned.agent)
+        again = known.asked_again(request, by, now, planned.agent, roster)
         review = replace(again, chain=trip.chain, source_agent=draft.source, target_agent=draft.target)
     except errors.Unknown:
         review = Review(
@@ -258,7 +258,7 @@ def stopped_handoff(
             request=request,
             requested_by=by.key,
             authors=by.authors,
-            first_versions=first_versions_of(planned.agent, now),
+            first_versions=first_versions_of(planned.agent, roster),
             opened_at=now,
             last_at=now,
         )

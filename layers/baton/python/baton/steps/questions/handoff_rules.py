@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from baton.domain.access.principal import Principal
 from baton.domain.access.rights import Deed
-from baton.domain.agents.agent import Agent, Roster
+from baton.domain.agents.agent import Agent
 from baton.domain.agents.guards import Guards, Offer
 from baton.domain.questions.approval import ReadyApproval
 from baton.domain.questions.approvers import Approvers, Groups
-from baton.domain.settings.settings import Settings
 from baton.domain.task_state import State
 from baton.domain.tasks.approval_rules import ClaimRules, offer_of
 from baton.domain.tasks.task import Task
@@ -22,11 +20,6 @@ from baton.steps.access.person_rights import former
 from baton.steps.questions.chain import agents_above
 
 READY = frozenset({State.DELEGATED, State.NEXT})
-
-
-def roster_for_rules(deps: Deps, workspace: str, settings: Settings) -> Roster:
-    """Returns the agents if the settings have rules that compare them; otherwise none, without a read."""
-    return deps.store.agents.roster(workspace) if settings.approval_rules else Roster()
 
 
 def rules_for_claim(deps: Deps, details: TaskDetails, agent: str) -> ClaimRules:
@@ -86,15 +79,16 @@ def as_known_to(deps: Deps, by: Principal, task: Task) -> Task:
     return task.changed(came_as=None) if is_known else task
 
 
-def changed_for(deps: Deps, by: Principal, task: Task, since: datetime | None = None) -> tuple[Agent, ...]:
+def changed_for(deps: Deps, by: Principal, task: Task, since: int | None = None) -> tuple[Agent, ...]:
     """Returns the agents that the human's approval of open work would count for, and that a service or a member has
-    changed since: by default, since the work came, or since the human last approved it. None for work with a target.
-    Reads like ``held_from``."""
+    changed since a version of the roster: by default, since the work came, or since the human last approved it. None
+    for work with a target. Reads like ``held_from``."""
     guards = deps.store.agents.guards(task.workspace)
     if task.target_agent is not None or (guards.are_none and task.approval is None):
         return ()
-    own = [each.at for each in task.ok_by if each.by == by.id and each.at is not None]
-    return guards.changed(_offer(deps, guards, task), by.id, since or max(own, default=task.created_at))
+    if since is None:
+        since = max(task.shown_as, *(each.roster for each in task.ok_by if each.by == by.id), 0)
+    return guards.changed(_offer(deps, guards, task), by.id, since)
 
 
 def _offer(deps: Deps, guards: Guards, task: Task) -> Offer:

@@ -46,6 +46,7 @@ class Agents:
         recorded: Recorded | None = None,
         settings_version: int | None = None,
     ) -> None:
+        agent = roster.stamped(agent)
         entry = EntryVersion(
             what="agent",
             item=items.agent_item(agent),

@@ -19,7 +19,7 @@ from baton.adapters.dynamodb.table import Table, update_request
 from baton.domain import errors
 from baton.domain.access.person import Person
 from baton.domain.access.token import Token
-from baton.domain.agents.agent import Roster
+from baton.domain.agents.agent import Roster, roster_of
 from baton.domain.agents.guards import Guards
 from baton.domain.lru_cache import LruCache
 from baton.domain.settings.settings import Settings
@@ -90,7 +90,7 @@ class WorkspaceConfigs:
         roster = self._rosters.get(workspace)
         if roster is None or roster.version != roster_version:
             agents, _ = read_catalogue(self._table, roster_key)
-            roster = Roster(tuple(map(items.agent_from, agents)), roster_version)
+            roster = roster_of(map(items.agent_from, agents), roster_version)
         self.keep_roster(workspace, roster)
         settings = items.settings_from(found.get(settings_key))
         return WorkspaceConfig(version, roster, settings, Guards(roster, settings, version))
