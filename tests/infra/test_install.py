@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,6 +16,7 @@ import pytest
 
 from baton_client.core import VERSION
 from infra.citations import ROOT
+from tools.stack.deployment import environment_of_tools
 
 CLIENT = "baton-client"
 PROJECTS = {
@@ -100,6 +102,28 @@ def test_beside_a_foreign_command_ours_has_another_name_and_is_removed_whole(tmp
     assert removed.returncode == 0, removed.stderr
     assert os.listdir(tmp_path / "bin") == [link.name]  # noqa: PTH208 - the link may dangle
     assert not (tmp_path / "tools/baton-cli").exists()
+
+
+@pytest.mark.slow
+def test_an_updated_checkout_installs_its_own_client(tmp_path: Path) -> None:
+    """uv keeps the wheel of a package that another one needs, and has to notice that its source has changed."""
+    checkout = tmp_path / "checkout"
+    for each in ("cli", f"packages/{CLIENT}"):
+        shutil.copytree(ROOT / each, checkout / each, ignore=shutil.ignore_patterns("__pycache__"))
+    place = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+    uv = environment_of_tools() / "uv/bin/uv"
+    source = checkout / f"packages/{CLIENT}/src/baton_client/core.py"
+    for version in ("1", "2"):
+        source.write_text(f"{source.read_text()}UPDATE = {version}\n")
+        command: list[str | Path] = [uv, "tool", "install", "--quiet", "--force", "--python", sys.executable, "./cli"]
+        subprocess.run(command, cwd=checkout, env={**os.environ, **place}, check=True, timeout=100)
+        asked: list[str | Path] = [
+            tmp_path / "tools/baton-cli/bin/python",
+            "-c",
+            "import baton_client.core as core; print(core.UPDATE)",
+        ]
+        found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        assert found.strip() == version
 
 
 def test_no_public_index_can_have_a_package_of_ours_or_the_client_that_it_needs() -> None:
