@@ -135,7 +135,8 @@ completion try once.
 Only Baton's own answers count: a problem document with a `code`, or the status, content type and shape that
 [openapi.json](openapi.json) declares. An answer of a proxy, a portal, a firewall or AWS itself is no answer: the exit
 code is 5, and `why` names its status and content type. A command that waits (`baton await`, `--wait`, `--follow`,
-`baton ask`) continues through an outage for as long as it may wait.
+`baton ask`) continues through an outage for as long as it may wait. [Faulty networks](faulty-networks.md) shows each
+verb.
 
 `@last` in place of an id is the one that this terminal's last answer had: the task, handoff, workflow, claim, review,
 alert, entry or conversation that was made or shown last, within twelve hours. `baton tasks approve @last` approves what

@@ -97,7 +97,10 @@ _BY_NAME: dict[str, Completes] = {
 
 
 def _completed(by: Completes, param: click.Parameter, context: click.Context, incomplete: str) -> list[CompletionItem]:
-    return by(context, param, incomplete)
+    try:
+        return by(context, param, incomplete)
+    except (KeyError, TypeError, AttributeError):  # items of another shape
+        return []
 
 
 def completed(parameters: list[click.Parameter]) -> list[click.Parameter]:

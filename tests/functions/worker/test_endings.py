@@ -94,7 +94,7 @@ def test_report_that_a_proxy_refuses_as_too_large_is_kept_and_a_short_one_says_s
     assert home.asked.count(f"/tasks/{task_id}/complete") == 3
 
 
-def test_report_of_a_killed_worker_that_a_proxy_refuses_as_too_large_is_kept_and_sent_once(
+def test_report_of_a_killed_worker_that_a_proxy_refuses_as_too_large_holds_up_no_other_one(
     home: WorkerProcesses,
 ) -> None:
     spool = ReportSpool(home.file(".local/state/baton/worker"))

@@ -19,9 +19,11 @@ def usual_status(method: str, path: str) -> int:
 
 
 def completed(method: str, path: str, status: int, body: Any) -> Any:
-    """Returns the body with the fields that the operation's answer always has, None where the test has no value."""
+    """Returns the body with the fields that the operation's answer always has, None where the test has no value, and an
+    empty list of items."""
     shape = (answers_of(method, path.partition("?")[0]) or {}).get(status)
-    return dict.fromkeys(NAMES.get((shape or "").partition(" ")[0], "").split()) | body
+    names = NAMES.get((shape or "").partition(" ")[0], "").split()
+    return {name: [] if name == "items" else None for name in names} | body
 
 
 def problem(status: int, code: str, **headers: str) -> Answer:

@@ -84,8 +84,20 @@ def test_doctor_tries_each_thing_once_and_says_what_is_wrong(
     assert checks[about]["next_step"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (PAGE, "plain,@last"),
+        (Answer(200, {"next_cursor": None}, is_foreign=True), "plain,@last"),
+        (Answer(200, {"items": [{"name": "x"}, 1], "next_cursor": None}), ""),
+    ],
+)
 def test_completion_asks_once_and_completes_nothing(
-    scripted: ScriptedApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    scripted: ScriptedApi,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answer: Answer,
+    words: str,
 ) -> None:
     for name, value in (
         (COMPLETION_VARIABLE, "bash_complete"),
@@ -93,11 +105,11 @@ def test_completion_asks_once_and_completes_nothing(
         ("COMP_CWORD", "3"),
     ):
         monkeypatch.setenv(name, value)
-    scripted.will(PAGE)
+    scripted.will(answer)
     with pytest.raises(SystemExit):
         run([])
     assert len(scripted.asked) == 1
-    assert capsys.readouterr() == ("plain,@last\n", "")
+    assert capsys.readouterr() == (f"{words}\n", "")
 
 
 @pytest.mark.parametrize(

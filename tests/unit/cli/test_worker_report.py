@@ -119,17 +119,17 @@ def test_refusal_is_told_with_each_thing_once() -> None:
 def test_a_report_that_a_network_refuses_as_too_large_becomes_a_failure_that_says_so(
     verb: str, body: dict[str, Any], is_retryable: bool
 ) -> None:
-    short = shortened(ClaimReport(verb, body), "a1.kept")
+    short = shortened(ClaimReport(verb, body), "a1.kept", 413)
     description = short.body["failure"]["description"]
     assert (short.verb, short.is_plain, short.body["retryable"]) == ("fail", True, is_retryable)
     assert f"refused the report, {verb}, as too large (HTTP 413)" in description
     assert "a1.kept" in description
     assert len(json.dumps(short.body)) < 400
-    assert "It isn't kept." in shortened(ClaimReport(verb, body), "").body["failure"]["description"]
+    assert "It isn't kept." in shortened(ClaimReport(verb, body), "", 413).body["failure"]["description"]
 
 
 def test_a_release_becomes_one_without_a_reason() -> None:
-    assert shortened(ClaimReport("release", {"reason": "x"}), "") == ClaimReport("release", is_plain=True)
+    assert shortened(ClaimReport("release", {"reason": "x"}), "", 413) == ClaimReport("release", is_plain=True)
 
 
 CRITERIA = {"code": "criteria_unreported", "detail": "verification", "criteria": ["It is listed"]}

@@ -132,6 +132,13 @@ def test_an_answer_of_another_program_is_no_answer(
     assert "proxies" in caught.value.next_step
 
 
+@pytest.mark.parametrize("content", [b'{"next_cursor": null}', b'{"items": null, "next_cursor": null}'])
+def test_a_list_without_items_is_no_answer(content: bytes) -> None:
+    json_type = {"content-type": "application/json"}
+    answer = core.answer_of(operations.list_agents(), "https://baton.example", 200, json_type, content)
+    assert (answer.status, answer.foreign) == (0, 200)
+
+
 def test_a_problem_with_a_code_is_batons() -> None:
     content = b'{"code": "not_found", "status": 404}'
     answer = core.answer_of(operations.get_task("t"), "", 404, {"content-type": "application/problem+json"}, content)
@@ -245,3 +252,22 @@ def test_a_claim_is_asked_for_through_an_outage_for_the_longer_of_both_times(sec
     longer = max(seconds, OUTAGE.seconds)
     assert longer <= sum(pauses(steps)) < longer + OUTAGE.longest_pause * 1.25
     assert len({each.key for each in sends(steps)}) == 1
+
+
+def test_a_poll_that_another_program_refuses_keeps_its_key_until_it_brings_a_claim() -> None:
+    flow = Claiming(ClaimOrder("qa", 60), PATIENCE).within(100, by_bell=False)
+    refused, claim = Answer(foreign=503, took=1), Answer(200, json={"claim_id": "c"})
+    _, steps = played(flow, [Answer(204), refused, Answer(204, took=20), refused, claim])
+    look, *polls = (each.key for each in sends(steps))
+    assert len(set(polls)) == 1
+    assert look not in polls
+
+
+def test_the_lease_of_a_claim_counts_from_the_refused_poll_that_may_have_made_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moments = iter([0.0, 10.0, 50.0, 70.0])
+    monkeypatch.setattr("baton_client.claiming.now", lambda: next(moments))
+    flow = Claiming(ClaimOrder("qa", 60), PATIENCE).within(100, by_bell=False)
+    found, _ = played(flow, [Answer(204), Answer(foreign=503, took=1), Answer(200, json={"claim_id": "c"}, took=1)])
+    assert found.since == 60

@@ -279,6 +279,25 @@ def test_a_long_retry_after_makes_no_heartbeat_rarer_than_usual(monkeypatch: pyt
     assert len(times.left) == 98
 
 
+def test_no_retry_after_of_another_program_puts_a_heartbeat_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Answer(0, {"retry-after": "86400"}, foreign=503)
+    times = Times(monkeypatch, page, Answer(200), *[Answer(409, json={"code": "stale_claim"})])
+    assert times.until_lost() <= 20 + 0.5 + 20
+
+
+@pytest.mark.parametrize("seconds", [60, 300, 43_200])
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_an_outage_of_30_seconds_leaves_a_heartbeat_the_time_before_a_program_is_stopped(
+    seconds: int, *, is_slow: bool
+) -> None:
+    for _ in range(100):
+        lease = Lease.taken(seconds, 0)
+        over_at = lease.heartbeat_at + 30
+        while lease.heartbeat_at < over_at:  # it begins with a heartbeat
+            lease = lease.missed(lease.heartbeat_at + (lease.answer_seconds if is_slow else 0.0))
+        assert lease.heartbeat_at < seconds * 0.9
+
+
 @pytest.mark.parametrize("foreign", [401, 403, 404, 409, 422, 502])
 def test_no_answer_of_another_program_ends_the_claim(foreign: int) -> None:
     assert not ends_claim(Answer(foreign=foreign))

@@ -23,12 +23,12 @@ from baton_cli.worker.report import CUT_OFF, SWITCHED_OFF, ClaimReport, after_re
 from baton_cli.worker.report_spool import SpooledReport
 from baton_cli.worker.request_schedule import KeyedRequest, RequestKind, RequestSchedule
 from baton_cli.worker.watchdog import now
-from baton_client.lease import Lease
+from baton_client.lease import FIRST_PAUSE_SECONDS, Lease
 
 # So long a worker that was told to stop tries to send its report.
 FINAL_REPORT_SECONDS = 10.0
-# The pauses between attempts to read what the program needs.
-READ_RETRY_PAUSES = (0.5, 1.0, 2.0)
+# What the program needs is read again for so long, as in every request of the client, and at most so long a pause is.
+READ_SECONDS, LONGEST_READ_PAUSE = 40.0, 4.0
 
 
 class JobOutcome(Enum):
@@ -96,8 +96,7 @@ class Job:
     def _prepared(self, given: Mapping[str, str]) -> Program | None:
         """Returns the program. Returns None if it can't be started under this claim: the task is then given back."""
         key = effect_key(self._read, self._claim)
-        if now() >= self._schedule.lease.heartbeat_at:  # the claim's answer came late
-            self._send_heartbeat()
+        self._hold()  # the claim's answer may have come late
         if key is None or self._schedule.lease.misses:
             self._schedule.report = CUT_OFF
             self._ended = ProgramExit(code=1)
@@ -113,16 +112,29 @@ class Job:
         return Program(launch, self._on_checkpoint, self._on_error if self._work.is_verbose else None)
 
     def _read(self, path: str) -> ApiAnswer:
-        """Returns the answer to a GET, which is sent again while Baton doesn't answer, after the pauses of
-        ``READ_RETRY_PAUSES``."""
-        answer = get(self._api, path)
-        for pause in READ_RETRY_PAUSES:
-            if answer.kind is not AnswerKind.RETRY:
-                break
+        """Returns the answer to a GET, which is sent again while Baton doesn't answer, for ``READ_SECONDS``. Heartbeats
+        continue."""
+        answer, until, pause = get(self._api, path), now() + READ_SECONDS, FIRST_PAUSE_SECONDS
+        while answer.kind is AnswerKind.RETRY and now() < until and self._is_wanted:
+            self._hold()
             with self._changed:
                 self._changed.wait(pause)
-            answer = get(self._api, path)
+            answer, pause = get(self._api, path), min(2 * pause, LONGEST_READ_PAUSE)
         return answer
+
+    def _hold(self) -> None:
+        """Sends a heartbeat if one is due, again and again until Baton has answered or a program would be stopped."""
+        while now() >= self._schedule.lease.heartbeat_at and self._is_wanted:
+            self._send_heartbeat()
+            with self._changed:
+                if self._schedule.lease.misses and self._is_wanted:
+                    self._changed.wait(max(0.0, self._schedule.lease.heartbeat_at - now()))
+
+    @property
+    def _is_wanted(self) -> bool:
+        """False once the claim or its lease is lost, or the worker is told to stop."""
+        term_at = limits(self._schedule.lease, self._limit_at, self._work.grace_seconds).term_at
+        return not (self._is_lost or self._is_off or self._give_up_at < math.inf or now() >= term_at)
 
     def stop(self) -> None:
         """Sends TERM to the program. The task is released, unless the program completes it in its grace."""
@@ -204,14 +216,14 @@ class Job:
 
     def _send_heartbeat(self) -> None:
         sent_at = now()
-        answer = self._post("heartbeat", {}, None, timeout=max(2.0, self._schedule.lease.seconds / 4))
+        answer = self._post("heartbeat", {}, None, timeout=self._schedule.lease.answer_seconds)
         with self._changed:
             if answer.kind is AnswerKind.DONE:
                 self._schedule.lease = self._schedule.lease.renewed(sent_at)
                 if self._program is not None:
                     self._program.keep_to(limits(self._schedule.lease, self._limit_at, self._work.grace_seconds))
                 return
-            self._schedule.lease = self._schedule.lease.missed(now(), answer.retry_after)
+            self._schedule.lease = self._schedule.lease.missed(now(), answer.retry_after, answer.foreign)
             if self._schedule.lease.misses == 1:
                 self._log("heartbeat_missed", answer.said)
             if answer.code == "inactive_agent":
@@ -235,13 +247,12 @@ class Job:
                 self._log("checkpoint_refused", answer.said)
 
     def _send_report(self, report: ClaimReport) -> None:
-        entry = self._spooled_report or self._spooled(report)
+        entry, sent_at = self._spooled_report or self._spooled(report), now()
         answer = post(self._api, entry.path, entry.body, key=entry.key)
+        if answer.kind is AnswerKind.RETRY:
+            self._report_missed(report, entry, answer, sent_at)
+            return
         with self._changed:
-            if answer.kind is AnswerKind.RETRY:
-                if self._schedule.missed(now(), answer.retry_after, answer.foreign) and not report.is_plain:
-                    self._shorten(report, entry, answer)
-                return
             self._spool.remove(entry)
             self._spooled_report = None
             if answer.kind is AnswerKind.DONE:
@@ -254,12 +265,44 @@ class Job:
                 self._lose(answer)
                 self._end(JobOutcome.LOST, f"{report.verb}: {answer.said}")
 
+    def _report_missed(self, report: ClaimReport, entry: SpooledReport, answer: ApiAnswer, sent_at: float) -> None:
+        """Decides on a report without an answer: it is sent again until the lease is over, and once after. If a program
+        between refuses it for long, and lets other requests through, a short one is sent in its place."""
+        with self._changed:
+            is_in_vain = self._schedule.missed(now(), answer.retry_after, answer.foreign) and not report.is_plain
+        seen = get(self._api, f"/tasks/{self._claim.task_id}") if is_in_vain else answer
+        with self._changed:
+            if seen.kind is AnswerKind.DONE and seen.json["state"] == "claimed":
+                self._shorten(report, entry, answer)
+            elif seen.kind is AnswerKind.DONE:
+                self._end_unheard(report, entry, str(seen.json["state"]))
+            elif sent_at >= self._schedule.lease.held_until:
+                self._leave(report, entry, answer)
+
+    def _end_unheard(self, report: ClaimReport, entry: SpooledReport, state: str) -> None:
+        """Ends the job of a report that has taken effect, as the task's state shows. Its answer was lost."""
+        is_done = report.verb in {"complete", "transfer"}
+        if state == "cancelled" or (state == "done") is not is_done:
+            self._end(JobOutcome.LOST, f"{report.verb}: the task is {state}")
+            return
+        self._spool.remove(entry)
+        self._end(_OUTCOME_OF_VERB.get(report.verb, JobOutcome.FAILED), _said(report))
+
+    def _leave(self, report: ClaimReport, entry: SpooledReport, answer: ApiAnswer) -> None:
+        """Ends the job without an answer to its report, which stays in the spool for later polls. Sends a report again
+        that isn't in the spool."""
+        left = None if report.verb == "release" else self._spool.leave(entry)
+        if left is not None:
+            self._end(JobOutcome.LOST, f"{report.verb}: {answer.said}; {left} is sent later")
+        elif report.verb == "release":
+            self._end(JobOutcome.LOST, f"release: {answer.said}; the task goes back as the lease is over")
+
     def _shorten(self, report: ClaimReport, entry: SpooledReport, answer: ApiAnswer) -> None:
-        """Keeps a report for people that a program between refuses as too large. Makes a short one in its place."""
+        """Keeps a report for people that a program between refuses. Makes a short one in its place."""
         kept = self._spool.keep(entry)
         self._spooled_report = None
         self._log("report_refused", f"{report.verb}: {answer.said}; {f'kept as {kept}' if kept else 'not kept'}")
-        self._schedule.report = shortened(report, "" if kept is None else kept.name)
+        self._schedule.report = shortened(report, "" if kept is None else kept.name, answer.foreign)
         self._schedule.answered()
 
     def _spooled(self, report: ClaimReport) -> SpooledReport:

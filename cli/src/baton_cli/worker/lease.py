@@ -6,7 +6,7 @@ from baton_cli.worker.program import TimeLimits
 from baton_client.lease import Lease
 
 # The part of a lease that is left to a program after TERM, if the lease can't be extended.
-GRACE_SHARE = 0.2
+GRACE_SHARE = 0.1
 
 
 def limits(lease: Lease, time_limit_at: float, grace_seconds: float) -> TimeLimits:

@@ -11,8 +11,8 @@ from baton_cli.worker.api_client import AnswerKind, Api, ApiAnswer, post
 from baton_cli.worker.log import Log
 from baton_cli.worker.poll_backoff import PollBackoff
 from baton_cli.worker.program_input import WorkerClaim
-from baton_cli.worker.report_spool import ReportSpool
-from baton_cli.worker.request_schedule import TOO_LARGE
+from baton_cli.worker.report_spool import ReportSpool, SpooledReport
+from baton_cli.worker.request_schedule import REFUSED_SECONDS, TOO_LARGE, is_refusal
 from baton_cli.worker.watchdog import now
 from baton_client.bell import Bell
 from baton_client.core import is_refused
@@ -43,7 +43,8 @@ class PollResult:
 class Poller:
     """``poll_lock``: one of the threads that wait for this agent's work polls at a time. ``poll_slots``: the polls that
     may wait at Baton at once, shared by the pollers of one token. ``bell``: what the worker waits by where it can; None
-    for one that doesn't wait. ``task_id``: the only task to claim, or None for the agent's next one."""
+    for one that doesn't wait. ``task_id``: the only task to claim, or None for the agent's next one.
+    ``too_large_since``: the key of a spooled report → since when a program between has refused it as too large."""
 
     api: Api
     work: AgentWork
@@ -54,6 +55,7 @@ class Poller:
     bell: Bell | None = None
     poll_lock: Lock = field(default_factory=Lock)
     backoff: PollBackoff = field(default_factory=PollBackoff)
+    too_large_since: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.backoff.asked_seconds = 0.0 if self.task_id else self.poll_seconds
@@ -62,14 +64,21 @@ class Poller:
         """Sends the reports that killed workers have left, so that finished work isn't done again."""
         for entry in self.spool.left_by_others(self.work.profile.url, self.work.agent):
             answer = post(self.api, entry.path, entry.body, key=entry.key)
-            if answer.foreign == TOO_LARGE:  # no repeat would get through, and others wait behind it
-                kept = self.spool.keep(entry)
-                log.about(agent=self.work.agent)("report_refused", f"{entry.path}: {answer.said}; kept as {kept}")
+            if is_refusal(answer.foreign):  # of this report; others may get through
+                self._refused(entry, answer, log)
                 continue
             if answer.kind in {AnswerKind.RETRY, AnswerKind.DENIED}:
                 return
             self.spool.remove(entry)
             log.about(agent=self.work.agent)("told_late", f"{entry.path}: {answer.said}")
+
+    def _refused(self, entry: SpooledReport, answer: ApiAnswer, log: Log) -> None:
+        """Keeps a report for people that is too large for a program between, for long: no repeat would get through."""
+        if answer.foreign != TOO_LARGE:
+            self.too_large_since.pop(entry.key, None)
+        elif now() - self.too_large_since.setdefault(entry.key, now()) >= REFUSED_SECONDS:
+            kept = self.spool.keep(entry)
+            log.about(agent=self.work.agent)("report_refused", f"{entry.path}: {answer.said}; kept as {kept}")
 
     def poll(self) -> PollResult:
         """Polls once. With a bell, or if too many wait, it looks without waiting. For the thread that holds

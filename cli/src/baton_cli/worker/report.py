@@ -98,13 +98,14 @@ def after_refusal(report: ClaimReport, problem: Any) -> ClaimReport | None:
     return _keeping(body, answer)
 
 
-def shortened(report: ClaimReport, kept_as: str) -> ClaimReport:
-    """Returns the report to send in place of one that is too large for a program between the worker and Baton.
+def shortened(report: ClaimReport, kept_as: str, status: int) -> ClaimReport:
+    """Returns the report to send in place of one that a program between the worker and Baton refuses with ``status``.
     ``kept_as``: the file in the worker's spool that has the whole report, or empty."""
     if report.verb == "release":
         return ClaimReport("release", is_plain=True)
     where = f"The worker's machine keeps it as {kept_as}." if kept_as else "It isn't kept."
-    said = f"A program between the worker and Baton refused the report, {report.verb}, as too large (HTTP 413). {where}"
+    why = " as too large (HTTP 413)" if status == 413 else f" (HTTP {status})"
+    said = f"A program between the worker and Baton refused the report, {report.verb},{why}. {where}"
     failure = {"type": "error", "description": said}
     return ClaimReport("fail", {"failure": failure, "retryable": report.body.get("retryable") is True}, is_plain=True)
 

@@ -64,6 +64,12 @@ class ReportSpool:
         with suppress(OSError):
             self._path(entry).unlink(missing_ok=True)
 
+    def leave(self, entry: SpooledReport) -> Path | None:
+        """Leaves the entry to later polls, also of this worker. Returns its file, or None if it isn't in the spool."""
+        path = self._path(entry)
+        self._own.discard(path)
+        return path if path.exists() else None
+
     def keep(self, entry: SpooledReport) -> Path | None:
         """Keeps the entry for people: it isn't sent any more. Returns its file, or None if it isn't in the spool."""
         path = self._path(entry)

@@ -14,8 +14,17 @@ from baton_client.lease import FIRST_PAUSE_SECONDS, Lease
 # The next attempt goes on from the last one, so the oldest are dropped while Baton doesn't answer.
 MOST_CHECKPOINTS = 100
 LONGEST_PAUSE_SECONDS = 15.0
+LONGEST_PAUSE_SHARE = 1 / 8  # of a lease
 TOO_LARGE = 413
-MOST_TOO_LARGE = 3
+# If another program refuses a request as too large so often, or for any reason for so long, the refusal is about the
+# request, and no outage.
+LEAST_REFUSALS, REFUSED_SECONDS, REFUSED_SHARE = 3, 40.0, 2 / 3
+_MAY_PASS = frozenset({408, 425, 429})  # refusals that ask for another attempt
+
+
+def is_refusal(foreign: int) -> bool:
+    """True for the status of another program that refuses the request, and doesn't ask for another attempt."""
+    return 400 <= foreign < 500 and foreign not in _MAY_PASS
 
 
 class RequestKind(Enum):
@@ -41,14 +50,19 @@ class KeyedRequest(NamedTuple):
 
 @dataclass(slots=True)
 class RequestSchedule:
-    """``too_large``: how often another program than Baton has refused the next checkpoint or report as too large."""
+    """``missed_since``, ``refused_since``: since when the next checkpoint or report has had no answer, and since when
+    another program than Baton has refused each attempt; None if it didn't. ``refusals``: the number of these.
+    ``too_large``: the number of refusals as too large."""
 
     lease: Lease
     checkpoints: deque[KeyedRequest] = field(default_factory=lambda: deque(maxlen=MOST_CHECKPOINTS))
     report: ClaimReport | None = None
     not_before: float = 0.0  # of the next checkpoint or report
     misses: int = 0
+    refusals: int = 0
     too_large: int = 0
+    missed_since: float | None = None
+    refused_since: float | None = None
 
     def next(self, now: float) -> NextRequest:
         """Returns the next request. Checkpoints are sent in order, before the report, and with heartbeats between them.
@@ -63,13 +77,24 @@ class RequestSchedule:
         return NextRequest(RequestKind.WAIT, min(moments, default=now) - now)
 
     def missed(self, now: float, retry_after: float, foreign: int = 0) -> bool:
-        """Notes that a checkpoint or report wasn't answered: it is sent again after a pause. Returns True if that is in
-        vain: it is too large for a program between. ``foreign``: the status that another program than Baton sent."""
-        pause = min(FIRST_PAUSE_SECONDS * 2**self.misses, LONGEST_PAUSE_SECONDS)
+        """Notes that a checkpoint or report wasn't answered: it is sent again after a pause.
+
+        ``foreign``: the status that another program than Baton sent. Returns True if a repeat may be in vain: a program
+        between refuses it as too large, or for long, or a report waits for long until this checkpoint is sent."""
+        longest = min(LONGEST_PAUSE_SECONDS, self.lease.seconds * LONGEST_PAUSE_SHARE)
+        pause = min(FIRST_PAUSE_SECONDS * 2 ** min(self.misses, 10), longest)
         self.not_before, self.misses = now + max(pause, retry_after), self.misses + 1
+        self.missed_since = now if self.missed_since is None else self.missed_since
+        refused_since = now if self.refused_since is None else self.refused_since
+        self.refused_since = refused_since if is_refusal(foreign) else None
+        self.refusals = self.refusals + 1 if is_refusal(foreign) else 0
         self.too_large += foreign == TOO_LARGE
-        return self.too_large >= MOST_TOO_LARGE
+        is_awaited = self.report is not None and bool(self.checkpoints)
+        since = self.missed_since if is_awaited else self.refused_since
+        is_long = since is not None and now - since >= min(REFUSED_SECONDS, self.lease.seconds * REFUSED_SHARE)
+        return self.too_large >= LEAST_REFUSALS or (is_long and (is_awaited or self.refusals >= LEAST_REFUSALS))
 
     def answered(self) -> None:
         """Notes that a checkpoint or report was answered: the next one needs no pause."""
-        self.not_before, self.misses, self.too_large = 0.0, 0, 0
+        self.not_before, self.misses, self.refusals, self.too_large = 0.0, 0, 0, 0
+        self.missed_since = self.refused_since = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from baton_client import core, operations
 from baton_client.core import Flow, Listen, Patience, Pause, Request, Send
 from baton_client.errors import NotClaimable
+from baton_client.lease import now
 from baton_client.polls import LongPoll
 from baton_client.verbs import LOOK_SECONDS
 
@@ -56,12 +57,16 @@ class Claimed:
 @dataclass(slots=True)
 class Claiming:
     """Asks for work until there is some. An attempt whose answer was lost may have made a claim: its repeat, under the
-    same key, gets that one. For one flow at a time."""
+    same key, gets that one. So a key is kept until it has brought a claim. For one flow at a time."""
 
     order: ClaimOrder
     patience: Patience
     polls: LongPoll = field(init=False)
     due_at: str = ""  # as the latest empty answer said
+    _keys: dict[bool, str] = field(default_factory=dict[bool, str])  # of polls and of looks
+    _unclear_at: dict[bool, float] = field(
+        default_factory=dict[bool, float]
+    )  # when a request without an answer was sent
 
     def __post_init__(self) -> None:
         self.polls = LongPoll(self.patience)
@@ -91,18 +96,22 @@ class Claiming:
             is_first = False
 
     def _asked(self, poll: float, left: float) -> Flow[tuple[Claimed | None, float]]:
-        key, took, since, misses, remarks = core.new_key(), 0.0, 0.0, 0, core.Remarks()
+        is_poll, took, since, misses, remarks = poll > 0, 0.0, 0.0, 0, core.Remarks()
         if poll and self.polls.pause:
             yield Pause(self.polls.pause)
             took = self.polls.pause
         while True:
+            key, sent_at = self._keys.setdefault(is_poll, core.new_key()), now()
             answer = yield Send(self.order.poll(key, poll) if poll else self.order.look(key), poll + 15.0)
             took, since = took + answer.took, since + answer.took
+            if answer.status == 0:
+                self._unclear_at.setdefault(is_poll, sent_at)
             if poll and core.is_refused(answer.code, answer.foreign):
                 self.polls.pause = self.polls.backoff.pause_after_refusal(answer.retry_after)
                 return None, took
             if answer.code == "claim_over":  # that of an attempt whose answer was lost for long
-                key, since = core.new_key(), 0.0
+                since = 0.0
+                self._forget(is_poll)
                 continue
             misses += 1
             is_late = took >= max(left, self.patience.seconds) and misses >= self.patience.attempts
@@ -116,7 +125,15 @@ class Claiming:
         if poll:
             self.polls.pause = self.polls.backoff.pause_after_wait(poll, answer.took)
         body = core.body_of(answer)
-        return (None if body is None else Claimed(body, since)), took
+        asked_at = self._unclear_at.pop(is_poll, None)
+        if body is None:
+            return None, took
+        self._forget(is_poll)
+        return Claimed(body, since if asked_at is None else max(since, now() - asked_at)), took
+
+    def _forget(self, is_poll: bool) -> None:
+        del self._keys[is_poll]
+        self._unclear_at.pop(is_poll, None)
 
 
 def _until_ready(refused: NotClaimable) -> float:

@@ -49,11 +49,14 @@ def _is_json(kind: str) -> bool:
 
 
 def _has_shape(shape: str, found: Any) -> bool:
-    """True if at least half of the names are there: a Baton of another release has some more or fewer."""
+    """True if at least half of the names are there: a Baton of another release has some more or fewer. Every Baton's
+    list has its items."""
     from baton_client.answer_shapes import NAMES
 
     names = NAMES[shape].split()
-    return isinstance(found, dict) and 2 * sum(name in found for name in names) >= len(names)
+    if not isinstance(found, dict) or ("items" in names and not isinstance(found.get("items"), list)):
+        return False
+    return 2 * sum(name in found for name in names) >= len(names)
 
 
 def _told(kind: str, found: Any) -> str:

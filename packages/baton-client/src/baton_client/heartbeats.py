@@ -9,8 +9,6 @@ from threading import Event, Lock, Thread
 from baton_client.core import Answer
 from baton_client.lease import Lease, ends_claim, now
 
-MOST_SECONDS = 10.0  # for one heartbeat's answer
-
 
 class Signal:
     """Something that happens once. For any number of threads; a callback runs in the thread in which it happens."""
@@ -69,10 +67,10 @@ class Heartbeats:
         if self._lease.misses and self._lease.is_over(sent_at):
             self.why = "no heartbeat was answered for a whole lease"
             return
-        answer = self._send(min(MOST_SECONDS, max(1.0, self._lease.held_until - sent_at)))
+        answer = self._send(min(self._lease.answer_seconds, max(1.0, self._lease.held_until - sent_at)))
         if 200 <= answer.status < 300:
             self._lease = self._lease.renewed(sent_at)
         elif ends_claim(answer):
             self.why = "" if self._stopped.is_set() else f"{answer.status} {answer.code}".strip()
         else:
-            self._lease = self._lease.missed(now(), answer.retry_after)
+            self._lease = self._lease.missed(now(), answer.retry_after, answer.foreign)

@@ -22,7 +22,7 @@ ENDS = frozenset({"complete", "fail", "release", "delegate", "wait_for_callback"
 GIVEN_UP = "claim_is_over"  # what an answer says of the claim that its call named
 # A claim gets heartbeats for so long after the last call that named it. Then its lease runs out.
 KEPT_SECONDS = 3_600.0
-MOST_SECONDS = 10.0  # for one heartbeat's answer
+RELEASE_SECONDS = 10.0  # for the answer to the release of a claim that nobody wants
 
 
 @dataclass
@@ -92,7 +92,7 @@ class SessionClaims:
             for task_id, claim_id, _ in _claims_in(answer.result or {}):
                 why = "the call that claimed it was cancelled"
                 if claim_id not in self._live:
-                    await self._say(task_id, "release", {"claim_id": claim_id, "reason": why})
+                    await self._say(task_id, "release", {"claim_id": claim_id, "reason": why}, RELEASE_SECONDS)
 
     async def _keep(self, task_id: str, claim_id: str, lease_seconds: float) -> None:
         """Sends heartbeats, the first one at once: a claim that was waited for has a short first lease until then. They
@@ -100,18 +100,19 @@ class SessionClaims:
         lease = Lease.taken(lease_seconds, now())
         while anyio.current_time() - self._live.get(claim_id, -KEPT_SECONDS) < KEPT_SECONDS:
             sent_at = now()
-            answer = await self._say(task_id, "heartbeat", {"claim_id": claim_id})
+            answer = await self._say(task_id, "heartbeat", {"claim_id": claim_id}, lease.answer_seconds)
             if ends_claim(answer):
                 self._lost |= {claim_id} & self._live.keys()  # unless the session has ended it meanwhile
                 break
-            lease = lease.renewed(sent_at) if answer.is_settled else lease.missed(now(), answer.retry_after)
+            missed = lease.missed(now(), answer.retry_after, answer.foreign)
+            lease = lease.renewed(sent_at) if answer.is_settled else missed
             await anyio.sleep(max(0.0, lease.heartbeat_at - now()))
         self._live.pop(claim_id, None)
         self._told()
 
-    async def _say(self, task_id: str, verb: str, body: dict[str, Any]) -> Answer:
+    async def _say(self, task_id: str, verb: str, body: dict[str, Any], seconds: float) -> Answer:
         request = Request[Any]("POST", f"/tasks/{quote(task_id, safe='')}/{verb}", body)
-        return await self.door.api.send(request, MOST_SECONDS)
+        return await self.door.api.send(request, seconds)
 
 
 def _claims_in(found: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
