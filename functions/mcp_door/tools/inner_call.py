@@ -20,6 +20,7 @@ from baton.domain.access.principal import Principal
 from baton.domain.numbers import dumps
 from baton.ports.deps import Deps
 from create_handoff_marker.handler import routes as marker_routes
+from mcp_door.tools.tool_call_keys import key_of
 from rest.app import answered
 from rest.request import Request
 from rest.routing import Endpoint
@@ -68,9 +69,12 @@ class Caller:
         """Plays a route as this caller. ``params``, ``query`` and ``key`` are its path parameters, its query and its
         idempotency key. Returns the answer's body: an object, a text, or None. Raises what the route raises.
 
-        The route is named, not looked up by a path: no argument can lead to another one.
+        The route is named, not looked up by a path: no argument can lead to another one. A call without a key of its
+        own has the key of its request. So a program that repeats its request, as baton-mcp does, repeats the call.
         """
         endpoint, named = ROUTES[route], params or {}
+        if key is None and endpoint.is_idempotent:
+            key = key_of(route, self.request.header("idempotency-key"))
         request = Request(
             {
                 "rawPath": endpoint.path.format(**named),

@@ -590,6 +590,34 @@ def test_a_worker_that_goes_back_to_an_earlier_state_has_saved_it(client: McpCli
     assert again["checkpoint"]["checkpoint_id"] == saved[2]["checkpoint_id"]
 
 
+def under_key(client: McpClient, key: str, tool: str, **arguments: Any) -> ToolAnswer:
+    """Calls a tool by a request that has an ``Idempotency-Key``."""
+    request = client.request("tools/call", name=tool, arguments=arguments)
+    headers = {**client.headers("tools/call", tool), "idempotency_key": key}
+    return ToolAnswer(client.post(CODER, request, query="tools=all", **headers).json["result"])
+
+
+def test_a_request_that_is_sent_again_under_its_key_saves_one_checkpoint(client: McpClient) -> None:
+    ids = held(client)
+    saved = [
+        under_key(client, key, "checkpoint", **ids, step_name="poll", state={}).data["checkpoint_id"]
+        for key in ("a", "a", "b")
+    ]
+    assert saved[0] == saved[1] != saved[2]
+
+
+def test_a_request_that_is_sent_again_under_its_key_begins_an_action_once(client: McpClient) -> None:
+    ids = held(client)
+    first = client.done(CODER, "ask_person", **ids, **PAY)
+    answered(client, {**ids, **first}, outcome="approved")
+    digest = client.done(CODER, "ask_person", **ids, question_id=first["question_id"])["digest"]
+    asked = {**ids, "question_id": first["question_id"], "use": digest}
+    begun = [under_key(client, "a", "ask_person", **asked) for _ in range(2)]
+    assert begun[0].data == begun[1].data
+    assert not begun[0].is_error
+    assert under_key(client, "b", "ask_person", **asked).code == "receipt_refused"
+
+
 def test_a_checkpoint_extends_the_claim(client: McpClient, world: World) -> None:
     ids = held(client)
     world.clock.advance(200)

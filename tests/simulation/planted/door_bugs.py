@@ -12,6 +12,7 @@ _FENCES = "tests/functions/attacks/test_fencing.py"
 _UNKNOWN = "tests/functions/agents/test_unknown_agent.py"
 _NAMED = "agents/agent:Roster.some_active"
 _ROOM = "services/access/limit_caller:bell_must_have_room"
+_CLIENT = "packages/baton-client/src/baton_client"
 _SHOWN = "functions/rest/session_cookie:shown_by"
 
 DOORS = (
@@ -46,4 +47,13 @@ DOORS = (
         do.value(_NAMED, "sorted(each.slug for each in self.agents if each.active)", "MOST_NAMED"),
         test=_UNKNOWN),
     bug("a line has hidden characters", do.keep_argument("one_line:one_line", "spelled_out", 0), test=_FENCES),
+    bug("a repeated request at the MCP door is a call of its own",
+        do.never("functions/mcp_door/tools/inner_call:Caller.play", "is_idempotent"),
+        test="tests/functions/mcp/test_tools.py::test_a_request_that_is_sent_again_under_its_key_saves_one_checkpoint"),
+    bug("a list without items is Baton's", do.never(f"{_CLIENT}/genuine:_has_shape", "items"),
+        test="tests/unit/client/test_core.py::test_a_list_without_items_is_no_answer"),
+    bug("heartbeats in an outage come as seldom as usual",
+        do.value(f"{_CLIENT}/lease:Lease.missed", "usual", "is_over"),
+        test="tests/unit/client/test_work.py"
+        "::test_an_outage_of_30_seconds_leaves_a_heartbeat_the_time_before_a_program_is_stopped"),
 )  # fmt: skip

@@ -64,9 +64,16 @@ def test_a_client_that_got_no_list_is_told_once_there_is_one() -> None:
 
 
 def test_what_a_human_has_to_mend_is_not_asked_for_again() -> None:
-    refused = httpx2.Response(401, json={"error": {"code": -32600, "message": "No"}})
-    door = answering(httpx2.Response(404, text="<html>"), refused)
-    assert asyncio.run(told(door)) == []
+    data = {"code": "token_refused", "detail": "The token isn't valid."}
+    error = {"code": -32600, "message": "No", "data": data}
+    refused = httpx2.Response(401, json={"jsonrpc": "2.0", "id": 1, "error": error})
+    assert asyncio.run(told(answering(refused))) == []
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_page_of_the_network_in_place_of_the_list_needs_no_human(status: int) -> None:
+    page, up = httpx2.Response(status, text="<html>Sign in</html>"), httpx2.Response(200, json=TOOLS)
+    assert asyncio.run(told(answering(page, page, up))) == ["changed"]
 
 
 class _Late(BaseHTTPRequestHandler):

@@ -16,8 +16,6 @@ from baton_mcp.profile import ServerProfile
 
 # Longer than the longest wait of a tool.
 SECONDS = 40.0
-# A number of seconds. Another text in its place isn't shown to a model.
-MOST_DIGITS = 5
 VERSION = {"MCP-Protocol-Version": "2025-11-25"}
 AGAIN = "call again with the same arguments in a few seconds; a request_id that you gave keeps it from happening twice"
 ASK = "ask a human to check BATON_URL and BATON_TOKEN, and to start this program again"
@@ -34,6 +32,7 @@ STEPS = {
     413: "shorten what is largest, or keep it elsewhere and say where; then call again",
     **dict.fromkeys((401, 403, 404), ASK),
 }
+TOO_LARGE = 413
 
 
 class Unanswered(Exception):
@@ -79,8 +78,8 @@ class McpConnection:
     patience: Patience = field(default_factory=Patience)
 
     async def ask(self, method: str, params: dict[str, Any], *, is_wait: bool = False) -> dict[str, Any]:
-        """Returns the method's result. A call of a tool is repeated until Baton answers, and does nothing twice: a tool
-        that needs a ``request_id`` gets one. A tool of a newer Baton is called once.
+        """Returns the method's result. A call of a tool is repeated until Baton answers, and does nothing twice: the
+        request has a key, and a tool that needs a ``request_id`` gets one. A tool of a newer Baton is called once.
 
         Args:
             is_wait: raise ``Refused`` immediately, without a repeat.
@@ -96,7 +95,8 @@ class McpConnection:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         path = with_query("/mcp", {"tools": self.tools, "worker": self.worker or None})
         repeatable = is_call and params["name"] in REPEATABLE
-        request = Request[Any]("POST", path, message, headers=VERSION, repeatable=repeatable)
+        key = new_key() if repeatable else None  # for tools that take no request_id
+        request = Request[Any]("POST", path, message, key, VERSION)
         flow = exchange(request, self.patience, SECONDS, is_wait=is_wait)
         step = next(flow)
         try:
@@ -137,8 +137,8 @@ def _result(answer: Answer) -> dict[str, Any]:
 
 
 def _step(answer: Answer) -> str:
-    if (status := answer.status or answer.foreign) in STEPS:
+    """Returns the next step. A page of another program says nothing about the caller's token or arguments, but that a
+    request is too large for a program between."""
+    if (status := answer.status or (answer.foreign == TOO_LARGE and TOO_LARGE)) in STEPS:
         return STEPS[status]
-    seconds = answer.headers.get("retry-after", "")
-    is_number = seconds.isascii() and seconds.isdigit() and len(seconds) <= MOST_DIGITS
-    return f"wait {int(seconds)} seconds, then {AGAIN}" if is_number else AGAIN
+    return f"wait {answer.retry_after:.0f} seconds, then {AGAIN}" if answer.retry_after else AGAIN
