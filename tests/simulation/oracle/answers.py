@@ -142,19 +142,41 @@ class Answers:
         seen = ledger.claims.get((task.id, task.fence))
         is_known = task.claim and seen is not None and seen.id == claimed.claim_id
         self._must(is_known, "{}: a claim was answered that there never was", task.id)
-        resume_payload = ledger.resume_payload.get((task.id, task.waits))
-        is_brought = not task.waits or details.resume_payload == resume_payload
+        resume_payload, withheld = ledger.resume_payload.get((task.id, task.waits)), self._withheld(claimed)
+        is_brought = not task.waits or "resume_payload" in withheld or details.resume_payload == resume_payload
         self._must(is_brought, "{}: its claimer got {} instead of {}", task.id, details.resume_payload, resume_payload)
         if claimed.memory is not None:
             self._sim.oracle.board.is_told(task.id, self._sim.current.process.began_at, claimed.memory)
         self._sim.oracle.run_states.is_shown(claimed)
         got = len(details.recoveries)
-        self._must(got == task.recoveries, "{}: its claimer got {} of {} recoveries", task.id, got, task.recoveries)
+        is_whole = got == task.recoveries or "recoveries" in withheld
+        self._must(is_whole, "{}: its claimer got {} of {} recoveries", task.id, got, task.recoveries)
         # A repeat's answer is read in one query, which is of several moments: the claim may have gone on meanwhile.
         for saved, named in (("checkpoint", "last_checkpoint_id"), ("run_state", "run_state_id")):
             item = getattr(details, saved)
             is_latest = (item and item.id) in (getattr(task, named), ledger.heads[task.id].get(named))
-            self._must(is_latest, "{}: its claimer got {} {}", task.id, saved, item and item.id)
+            self._must(is_latest or saved in withheld, "{}: its claimer got {} {}", task.id, saved, item and item.id)
+
+    def _withheld(self, claimed: Claimed) -> set[str]:
+        """Returns the parts that the claimer may lack: others left them on open work, and it may be guarded. A guarded
+        one gets none of these."""
+        details, task = claimed.details, claimed.details.task
+        slug = task.claim.agent if task.claim else ""
+        if not {*task.takers} - {slug}:
+            self._must(not claimed.withheld, "{}: of {} is withheld, and nobody else had it", task.id, claimed.withheld)
+            return set()
+        agents: dict[str, list[str | None]] = {
+            "checkpoint": [details.checkpoint.agent] if details.checkpoint else [],
+            "resume_payload": [details.resume_payload.get("agent")] if details.resume_payload else [],
+            "recoveries": [each.prior_agent for each in details.recoveries],
+            "failure": [details.failure.get("source", {}).get("agent")] if details.failure else [],
+        }
+        foreign = {name for name, found in agents.items() if {*found} - {None, slug}}
+        if self._sim.oracle.claim_rules.surely_guard(task.id, self._ledger.heads[task.id], slug):
+            self._must(not foreign, "{}: {} is guarded, and got {} of others", task.id, slug, foreign)
+            self._ledger.seen["claim without the parts of others"] += 1
+        self._must(not foreign or not claimed.withheld, "{}: of the parts of others some are withheld", task.id)
+        return {*agents} if claimed.withheld else {"resume_payload"}  # which may bring nothing that has a name
 
     def model_is_asked(self, request: ModelRequest) -> None:
         """Counted before, and once a turn. What was begun while it held the task can't be called back."""

@@ -52,6 +52,13 @@ class ClaimRules:
             self._ledger.seen["claim of work with needs"] += 1
             self._is_met(task_id, circle, head, slug)
 
+    def surely_guard(self, task_id: str, head: Item, slug: str) -> bool:
+        """True if the agent surely claims the work by approvals."""
+        rules = self._fits.surely_in_force()
+        return any(self._fits.surely_fits(each, head, slug) for each in rules) or bool(
+            self._approvals.needs_of(task_id)
+        )
+
     def _is_met(self, task_id: str, circle: Circle, head: Item, slug: str) -> None:
         alike = self._met_by(task_id, circle, head, slug)
         what = "{}: claimed by {}, and of those whom {} wants only {} have approved it"
