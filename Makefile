@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, make and git. Everything else arrives from PyPI into .baton/, pinned with hashes.
 .DEFAULT_GOAL := help
-.PHONY: help setup install uninstall run ports stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate planted paths check bench openapi fmt lock deploy remove adopt package wheels smoke clean
+.PHONY: help setup install uninstall run ports stack stop test unit coverage soak conformance judges vendor console-setup console-test pictures frameworks fuzz simulate day planted paths check bench openapi fmt lock deploy remove adopt package wheels smoke clean
 
 PYTHON ?= python3
 
@@ -180,6 +180,14 @@ simulate: setup ## play schedules and faults by seeds (MINUTES, STEPS, SEED, PRO
 	@PYTHONPATH=tests $(bin)/python -m simulation $(if $(REPLAY),replay $(REPLAY) --trace '$(TRACE)',$(if \
 	  $(SHRINK),shrink $(SHRINK) --trace '$(TRACE)',run --seed $(SEED) --minutes $(MINUTES) \
 	  --processes $(PROCESSES) $(if $(STEPS),--steps $(STEPS))))
+
+# Never in CI, but for a part that is a test: each framework comes from PyPI, in an environment of its own.
+TASKS ?= 10000
+ADAPTED ?= 250
+
+day: setup $(frameworks:%=$(env)/%.stamp) ## run 10,000 tasks through a faulty network, and 250 by each framework (SEED, TASKS, ADAPTED; FAULTS=3: three times as many)
+	@PYTHONPATH=tests PYTHONHASHSEED=0 $(bin)/python -W ignore -m simulation.day --seed $(SEED) --tasks $(TASKS) --faults $(or $(FAULTS),1) \
+	  --environments $(env) --adapted $(ADAPTED)
 
 planted: setup ## plant known bugs, one after the other: the simulation must find each (PLANTED=12, 12-20 or a word; STEPS, PROCESSES)
 	@PYTHONPATH=tests $(bin)/python -m simulation.planted $(PLANTED)

@@ -22,7 +22,7 @@ TIERS = sorted(path.name for path in (ROOT / "tests").iterdir() if list(path.rgl
 
 
 @pytest.mark.parametrize(
-    "target", ["install", "test", "unit", "coverage", "soak", "fuzz", "simulate", "planted", "check"]
+    "target", ["install", "test", "unit", "coverage", "soak", "fuzz", "simulate", "day", "planted", "check"]
 )
 def test_target_is_there_and_explained(target: str) -> None:
     assert target in TARGETS

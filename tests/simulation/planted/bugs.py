@@ -6,6 +6,7 @@ from simulation.habits import Focus, NoticeFate
 from simulation.planted import operators as do
 from simulation.planted.bug import bug
 from simulation.planted.door_bugs import DOORS
+from simulation.planted.network_bugs import NETWORK
 from simulation.planted.product_rules import BROKEN_RULES
 from simulation.planted.question_bugs import QUESTIONS
 from simulation.planted.trust_bugs import TRUST
@@ -368,5 +369,5 @@ BELL = (
 BUGS = (
     *(*CLAIMS, *CALLERS, *REPEATS, *DIRECTIONS, *OUTPUTS, *INBOXES, *FAMILIES, *RUNS, *TRAILS),
     *(*MEMBERS, *ENTRIES, *SHARDS, *PAGES, *BROKEN_RULES, *BELL, *QUESTIONS, *TRUST),
-    *DOORS,
+    *(*DOORS, *NETWORK),
 )

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 PRODUCT = Path(baton.__file__).parent
 REPOSITORY = Path(__file__).parents[3]
 # Where modules are that the simulation has no part of: a place there begins with the folder's name.
-FUNCTIONS, PACKAGES = REPOSITORY / "functions", REPOSITORY / "packages"
+FUNCTIONS, PACKAGES, COMMAND = REPOSITORY / "functions", REPOSITORY / "packages", REPOSITORY / "cli/src"
 # An annotation isn't looked at: it does nothing.
 _UNSEEN = ("annotation", "returns")
 
@@ -79,13 +79,15 @@ def file_of(place: str) -> Path:
     """Returns the file of ``place``: the end of a module's path, and the subject there:
     ``tasks/task:Task.is_lapsed``. A place outside of the layer has the whole path in the repository."""
     name = f"{place.partition(':')[0]}.py"
-    if name.startswith(("functions/", "packages/")):
+    if name.startswith(("functions/", "packages/", "cli/")):
         return _only([each for each in [REPOSITORY / name] if each.exists()], "such a module")
     return _only([each for each in _modules() if each.as_posix().endswith(f"/{name}")], "such a module")
 
 
 def root_of(file: Path) -> Path:
-    """Returns the folder that has to be copied to change the file: a package, or all functions."""
+    """Returns the folder that has to be copied to change the file: a package, the command, or all functions."""
+    if file.is_relative_to(COMMAND):
+        return COMMAND
     if file.is_relative_to(PACKAGES):
         return PACKAGES / Path(*file.relative_to(PACKAGES).parts[:2])
     return FUNCTIONS if file.is_relative_to(FUNCTIONS) else PRODUCT.parent
