@@ -1,5 +1,4 @@
-"""Bugs of the programs between a network and Baton: the client, the worker and baton-mcp. The simulated day finds
-them."""
+"""Bugs of the client and the worker on a faulty network. The simulated day finds them."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from simulation.planted import operators as do
 from simulation.planted.bug import bug
 
 _DAY = "tests/simulation/test_day.py::test_through_a_faulty_network_nothing_is_done_twice_or_lost"
-_CLIENT, _MCP = "packages/baton-client/src/baton_client", "packages/baton-mcp/src/baton_mcp"
+_CLIENT = "packages/baton-client/src/baton_client"
 _WORKER = "cli/src/baton_cli/worker"
 
 NETWORK = (
@@ -25,8 +24,6 @@ NETWORK = (
         do.argument(f"{_WORKER}/job:Job._send_report", "post", "key", "uuid4().hex"), test=_DAY),
     bug("a heartbeat without an answer ends the claim",
         do.value(f"{_CLIENT}/lease:ends_claim", "True", "is_settled"), test=_DAY),
-    bug("baton-mcp saves a checkpoint again without its id",
-        do.value(f"{_MCP}/mcp_connection:NEED_ID", "it - {'checkpoint'}", "frozenset"), test=_DAY),
     bug("an end is given up after one attempt",
         do.argument(f"{_CLIENT}/claims:WorkVerbs._ending", "_said", 1,
             "replace(self._patience, attempts=1, seconds=0)"),
