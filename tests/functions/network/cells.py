@@ -65,13 +65,12 @@ class Observed:
 
 
 def cells(program: Program, verb: str) -> Iterator[Cell]:
-    """Yields the cells of a row. Each answer comes once. In a longer fault, programs that share their code with another
-    one get one answer of each kind: only the worker decides by the status."""
-    longer = {HALF_A_MINUTE: program.is_of_tasks, FOR_GOOD: program.name != "worker"}
-    for fault in (*BEFORE.values(), *AFTER.values()):
+    """Yields the cells of a row. Each answer comes once, in place of a lost request. Otherwise one answer of each kind
+    comes: only the worker decides by the status."""
+    for fault in (*BEFORE.values(), *(AFTER[name] for name in KINDS)):
         yield Cell(program, verb, fault, ONCE)
-    for length, is_short in longer.items():
-        for name in KINDS if is_short else BEFORE:
+    for length in (HALF_A_MINUTE, FOR_GOOD):
+        for name in BEFORE if program.name == "worker" else KINDS:
             yield Cell(program, verb, BEFORE[name], length)
     for name in KINDS:
         yield Cell(program, verb, AFTER[name], FOR_GOOD)

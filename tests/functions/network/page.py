@@ -29,8 +29,8 @@ requests for good. A cell begins with the requests that it is about, if the othe
 - "arrived": Baton handles the request, and only its answer is replaced.
 
 "As usual" means the same outcome, exit code and files as without a fault. The numbers count the requests of the verb.
-Seconds count until the program has ended. Each answer replaces one request. For 30 s and for good, the programs other
-than the worker get one answer of each kind.
+Seconds count until the program has ended. Each answer comes once in place of a lost request, and the worker gets each
+answer for longer. One answer of each kind comes to the other programs for longer, and to requests that arrive.
 
 **Limits.**
 

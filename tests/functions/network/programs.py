@@ -190,10 +190,9 @@ def scene(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[Scene]:
 
 
 class Program(Protocol):
-    """``is_of_tasks``: it runs in an event loop. ``verbs``: those that it has, as its code says."""
+    """``verbs``: those that it has, as its code says."""
 
     name: str
-    is_of_tasks: bool
 
     @property
     def verbs(self) -> set[str]: ...
@@ -270,7 +269,7 @@ class ScriptedProgram:
 class Worker:
     """`baton worker --once`, for a task of an agent."""
 
-    name, is_of_tasks = "worker", False
+    name = "worker"
 
     @property
     def verbs(self) -> set[str]:
@@ -319,7 +318,7 @@ def command_line(scene: Scene, *line: str) -> str:
 class Command:
     """`baton`, as a person or a script types it."""
 
-    name, is_of_tasks = "command", False
+    name = "command"
 
     @property
     def verbs(self) -> set[str]:
@@ -370,7 +369,7 @@ class Command:
 class Client:
     """A program of threads on ``baton_client``."""
 
-    name, is_of_tasks = "client", False
+    name = "client"
 
     @property
     def verbs(self) -> set[str]:
@@ -418,7 +417,7 @@ class Client:
 class AsyncClient:
     """A program of tasks on ``baton_client``."""
 
-    name, is_of_tasks = "async client", True
+    name = "async client"
 
     @property
     def verbs(self) -> set[str]:
@@ -475,7 +474,7 @@ def in_loop(scene: Scene, main: Callable[[], Awaitable[str]]) -> str:
 class Mcp:
     """A session of baton-mcp, whose model calls tools."""
 
-    name, is_of_tasks = "baton-mcp", True
+    name = "baton-mcp"
 
     @property
     def verbs(self) -> set[str]:
