@@ -156,6 +156,7 @@ class Day:
         if len(found) != 1:
             return [f"{len(found)} tasks"]
         (task_id,) = found
+        self.hub.now += 1.0  # people have a rate
         task = self.gateway.get(ALICE, f"/tasks/{task_id}").json
         results, keys = self.outside.finished.get(number, []), set(self.outside.effects.get(number, []))
         if task["state"] != "done" or task["output"] not in results:
