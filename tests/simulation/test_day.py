@@ -11,7 +11,7 @@ from typing import Any
 from simulation.today import first_seed
 from support.faults.soak import scaled
 
-TASKS = scaled(1_000)
+TASKS = scaled(1_500)
 
 
 def played(seed: int, tasks: int) -> tuple[int, str, dict[str, Any]]:
