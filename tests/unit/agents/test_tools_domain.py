@@ -219,7 +219,7 @@ def test_versions_keep_what_is_left_out_and_refuse_what_was_not_seen() -> None:
     assert (is_new, second.version, second.mode, second.history) == (False, 2, "delegate", "none")
     assert (second.created_at, second.updated_by, second.description) == (first.created_at, "human:bob", "Over.")
     given_at = rfc3339(world.clock.now())
-    assert second.standing == {"tool": "to_scout", "version": 2, "given_by": "human:alice", "given_at": given_at}
+    assert second.standing == {"tool": "to_scout", "version": 2, "given_by": "human:bob", "given_at": given_at}
     for seen in (0, 1, 3):
         with pytest.raises(VersionConflict):
             define_tool(world.deps, human(), "to_scout", {"active": False}, SeenVersions(tool=seen))

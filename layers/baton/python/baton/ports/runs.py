@@ -26,7 +26,7 @@ Json = Any
 class RunInput:
     """What a runner gets: the task under a live claim of ``by``'s, its payload, and why earlier attempts came back.
     ``time_left``: seconds until a runner should have stopped. ``memory``: what the handoff took along, read with the
-    claim; None if it asked for none."""
+    claim; None if it asked for none. ``sees_own``: its model sees the replies of its own agent alone."""
 
     details: TaskDetails
     agent: Agent
@@ -34,6 +34,7 @@ class RunInput:
     claim_id: str
     time_left: Callable[[], float]
     memory: ClaimMemory | None = None
+    sees_own: bool = False
 
     def call(self, body_hash: str = "", idempotency_key: IdempotencyKey | None = None) -> WorkerCall:
         """Returns the run's call under its claim."""

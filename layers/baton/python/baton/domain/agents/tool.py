@@ -34,7 +34,14 @@ MAX_TOOL_DESCRIPTION = 2_000
 MAX_INSTRUCTIONS = 4_000
 MAX_VARIABLE_DESCRIPTION = 500
 # Fields of a tool that its standing approval covers.
-COVERED = ("target_agent", "mode", "needs_approval")
+COVERED = (
+    "target_agent",
+    "mode",
+    "needs_approval",
+    "handoff_instructions",
+    "context_variables",
+    "history",
+)
 # Keys with this prefix are Baton's own.
 RESERVED = "_"
 

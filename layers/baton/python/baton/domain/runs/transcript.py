@@ -167,6 +167,12 @@ class Transcript:
                 number += 1
         return number
 
+    def of(self, agent: str) -> tuple[TranscriptEntry, ...]:
+        """Returns the entries without the replies of other agents, and without their results."""
+        made = (EntryKind.REPLY, EntryKind.RESULTS)
+        others = {each.turn for each in self.entries if each.kind is EntryKind.REPLY and each.agent != agent}
+        return tuple(each for each in self.entries if each.kind not in made or each.turn not in others)
+
     def results_of(self, turn: int) -> dict[str, Block]:
         """Returns the tool results for the calls of one reply, by the id of the call."""
         return {

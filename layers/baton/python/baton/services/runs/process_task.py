@@ -104,7 +104,8 @@ def _begin(deps: Deps, notice: DispatchNotice, time_budget: TimeBudget) -> runs.
     claimed = _claim(deps, claimer, details)
     if isinstance(claimed, NoticeOutcome):
         return claimed
-    return runs.RunInput(claimed.details, agent, by, claimed.claim_id, time_budget.time_left_to_work, claimed.memory)
+    time_left = time_budget.time_left_to_work
+    return runs.RunInput(claimed.details, agent, by, claimed.claim_id, time_left, claimed.memory, claimed.sees_own)
 
 
 def _task_of(deps: Deps, notice: DispatchNotice) -> TaskDetails | None:

@@ -47,12 +47,14 @@ NOT_FOR_THE_CLAIMER = (
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """A claimed task with its items. No other answer shows the claim's id. ``withheld``: the parts of the answer that
-    other agents left on the task, and no person has approved for this one."""
+    other agents left on the task, and no person has approved for this one. ``sees_own``: the claimer gets what its own
+    agent left alone."""
 
     details: TaskDetails
     claim_id: str
     memory: ClaimMemory | None = None  # None if neither the handoff nor the claimer has asked for it
     withheld: tuple[str, ...] = ()
+    sees_own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +214,7 @@ def _claimed(
 def claimed_with_memory(deps: Deps, claimer: Claimer, details: TaskDetails, claim_id: str) -> Claimed:
     """Returns the claim with what its claimer gets of earlier attempts, and of the memory, read now."""
     withheld: tuple[str, ...] = ()
-    if set(details.task.takers) - {claimer.agent} and is_guarded(deps, details, claimer.agent):
+    sees_own = bool(set(details.task.takers) - {claimer.agent}) and is_guarded(deps, details, claimer.agent)
+    if sees_own:
         details, withheld = without_others(details, claimer.agent)
-    return Claimed(details, claim_id, claim_memory(deps, details, claimer.memories), withheld)
+    return Claimed(details, claim_id, claim_memory(deps, details, claimer.memories), withheld, sees_own)

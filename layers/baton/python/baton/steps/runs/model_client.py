@@ -94,7 +94,8 @@ class ModelClient:
         """The messages for the model, half as long for each time that they were too long."""
         if self.earlier is None:
             self.earlier = self._read_earlier()
-        entries = self.transcript_writer.transcript.entries
+        transcript = self.transcript_writer.transcript
+        entries = transcript.of(self.run.work.agent.slug) if self.run.work.sees_own else transcript.entries
         too_long = sum(entry.stop_reason == runs.StopReason.CONTEXT_WINDOW_EXCEEDED for entry in entries)
         conversation, most_bytes = self.run.conversation, history.MAX_HISTORY_BYTES >> too_long
         return history.composed(conversation, self.earlier, entries, has_tools=bool(self.tools), most_bytes=most_bytes)
