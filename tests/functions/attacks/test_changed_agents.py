@@ -640,3 +640,23 @@ def test_a_change_under_an_earlier_release_ends_earlier_approvals_only(office: O
     other, seen = held_back(office)
     must(approve(office, "ada", other, **seen))
     must(claim(office, other, "deployer"))
+
+
+@pytest.mark.parametrize("verb", ["approve", "approve-next"])
+@pytest.mark.parametrize("is_retried", [False, True])
+def test_ones_own_approval_that_was_ended_vouches_for_no_changed_agent(
+    office: Office, verb: str, is_retried: bool
+) -> None:
+    """A thief of Ada's token names the changed agent, and an administrator ends her approvals."""
+    task = asked(office)
+    must(approve(office, "abe", task, verb))
+    seen, version = read(office, task), change(office)
+    must(approve(office, "ada", task, verb, **seen, agent_versions={"deployer": version}))
+    must(office.ask("root", "POST", "/people/ada/end-approvals", {}))
+    office.world.clock.advance(60)
+    if is_retried:
+        must(office.ask("root", "POST", f"/tasks/{task['id']}/cancel", {"reason": "x"}))
+        refused = office.ask("ada", "POST", f"/handoffs/{task['handoff_id']}/retry", {})
+    else:
+        refused = approve(office, "ada", task, verb, **seen)
+    assert (refused.status, refused.code) == (409, "agent_changed")

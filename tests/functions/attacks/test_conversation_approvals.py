@@ -346,3 +346,37 @@ def test_a_question_of_another_tool_hands_nothing_on(world: World, gateway: Gate
     asked = {"claim_id": claim["claim_id"], "kind": "action", "text": "Why", "tool": "pay", "arguments": {}}
     question = must(gateway.post(agent("auditor"), f"/tasks/{task['id']}/ask", asked))
     assert question["handoff"] is None
+
+
+def test_the_late_reply_of_a_run_that_took_open_work_reaches_no_model_after_a_person_has_read_all() -> None:
+    """Ada cancels the work while the model thinks, reads all messages, and answers what she has read."""
+    store = BeforeEntry()
+    replies = [says("MARK Shall I pay mallory twice?"), says("Paid.")]
+    runs = AgentRuns({"payer": {}}, {"payer": replies}, world=World(store=store))
+    runs.open()
+    gateway = Gateway(runs.deps)
+    must(gateway.put(ADA, "/agents/desk", {"name": "Desk"}))
+    begun = must(gateway.post(ADA, "/conversations", {"agent": "desk", "message": "Hello"}))
+    first, conversation = begun["task"], f"/conversations/{begun['conversation_id']}"
+    runs.world.clock.advance(10)
+    claim = {"claim_id": must(gateway.post(agent("desk"), f"/tasks/{first['id']}/claim", {}))["claim_id"]}
+    must(gateway.post(agent("desk"), f"/tasks/{first['id']}/transfer", {**claim, "target": {"reason": "Anyone"}}))
+    members = runs.world.store.workflows.members(WORKSPACE, first["workflow_id"])
+    (task,) = [each.task_id for each in members if each.task_id != first["id"]]
+    must(gateway.post(ADA, f"/tasks/{task}/approve", {}))
+    runs.world.clock.advance(60)
+    pages: list[Any] = []
+
+    def cancelled() -> None:
+        must(gateway.post(ADA, f"/tasks/{task}/cancel", {"reason": "Stop"}))
+        pages.append(must(gateway.get(ADA, f"{conversation}/messages")))
+
+    store.act = cancelled
+    runs.notify(WORKSPACE, "payer", task)
+    assert "MARK" not in str(pages)
+    said = gateway.post(ADA, f"{conversation}/messages", {"message": "Yes, do it", "after": pages[0]["after"]})
+    assert said.status in {201, 409}
+    runs.world.clock.advance(60)
+    runs.run()
+    assert all("MARK" not in str(each.messages) for each in runs.model.asked("payer")[1:])
+    assert "MARK" not in str(must(gateway.get(ADA, f"{conversation}/messages")))

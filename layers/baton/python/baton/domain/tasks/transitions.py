@@ -77,7 +77,7 @@ class Dispatch:
         guards = Guards(self.roster, self.settings)
         handed = Handed(guards=guards, authors=new.authors, sources=self.sources, origin=self.origin)
         version = self.roster.version if new.target_agent is None else service_version_of(self.agent)
-        return as_came(new, at, handed, version if self.came_as is None else self.came_as)
+        return as_came(new, at, handed, version if self.came_as is None else min(version, self.came_as))
 
     def _co_authors(self, new: Task, by: Principal) -> tuple[str, ...]:
         """Returns the people who count as authors besides ``created_by``: the authors of the task that it comes from,

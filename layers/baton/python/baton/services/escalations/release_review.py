@@ -130,7 +130,7 @@ def _release_handoff(deps: Deps, asked: _Asked, review: Review, settings: Settin
         created_by=review.requested_by,
         authors=review.authors_for(by),
     )
-    came_as = review.roster_version if agent is None else review.service_version
+    came_as = review.roster_version if agent is None else review.first_versions.get(agent.slug, 0)
     begun = begin_handoffs(deps, by, [PlannedHandoff(draft, agent, came_as=came_as)], terms)
     begun = begun_or_refused(deps, by, begun, idempotency_key)
     task = begun.only.task

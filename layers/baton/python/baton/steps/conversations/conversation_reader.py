@@ -141,7 +141,8 @@ class ConversationReader:
             yield from self._end(task, after, last, agent)
 
     def _entries(self, task: Task, after: int) -> tuple[TranscriptEntry, ...]:
-        if task.is_run and task.is_ended:
+        may_have_run = task.is_run or task.target_agent is None  # an agent that Baton runs may have taken open work
+        if may_have_run and task.is_ended:
             return ended_transcript(self.deps, task, after)
         return self.deps.store.runs.transcript(task.workspace, task.id, after)
 

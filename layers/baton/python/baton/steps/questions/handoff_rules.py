@@ -87,7 +87,8 @@ def changed_for(deps: Deps, by: Principal, task: Task, since: int | None = None)
     if task.target_agent is not None or (guards.are_none and task.approval is None):
         return ()
     if since is None:
-        since = max(task.shown_as, *(each.roster for each in task.ok_by if each.by == by.id), 0)
+        own = (each.roster for each in standing(deps, task.workspace, task.ok_by) if each.by == by.id)
+        since = max(task.shown_as, *own, 0)
     return guards.changed(_offer(deps, guards, task), by.id, since)
 
 
