@@ -285,5 +285,12 @@ def test_it_dies_anywhere(name: str, afterwards: str) -> None:
 def test_the_points_are_where_something_is_read_or_written() -> None:
     repeatable = RepeatableHandoff(HANDOFF_CASES["a delegation"])
     delegate(repeatable.team, repeatable.made)
-    reads = ["handoff_inputs", "receipt", "handoff_inputs", "person", "person"]  # each target's standing approval
+    reads = [
+        "handoff_inputs",
+        "receipt",
+        "handoff_inputs",
+        "roster",
+        "person",
+        "person",
+    ]  # each target's standing approval
     assert repeatable.store.calls == [*reads, "commit"]

@@ -238,7 +238,7 @@ def test_a_taken_port_of_the_stand_in_is_named(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(
-            StackError, match=f"port {port}, for the stand-in for Notion, is taken .* BATON_NOTION_PORT="
+            StackError, match=f"port {port}, for the stand-in for Notion, is taken; .* BATON_NOTION_PORT="
         ):
             stack.up(home, free_port(), notion_port=port)
 

@@ -48,13 +48,13 @@ def test_a_conversation_begins_as_cheaply_as_a_handoff(rig: Rig) -> None:
     assert spent(rig, begin) == [MANY, MANY]
 
 
-def test_saying_more_takes_six(rig: Rig) -> None:
+def test_saying_more_takes_seven(rig: Rig) -> None:
     conversation_id, _ = talked(rig)
 
     def more() -> Any:
         return say(rig.world.deps, human(), conversation_id, SaidMessage("And now?"), idempotency_key("/messages"))
 
-    assert spent(rig, more) == [ONE, READ, MANY, MANY, BODY, BEGINNING, WRITE, "notify"]
+    assert spent(rig, more) == [ONE, READ, MANY, MANY, READ, BODY, BEGINNING, WRITE, "notify"]
     assert spent(rig, more) == [ONE]
 
 

@@ -272,3 +272,9 @@ def test_ends_for_unknown_people_leave_room_for_tokens(staff: Staff) -> None:
     assert staff.ask("root", "POST", f"/people/notion:{0:0>64}/end-approvals", {}).status == 200, "ended before"
     assert staff.ask("root", "POST", "/people/mallory/end-approvals", {}).status == 200, "a person with a token"
     assert token_for(staff, "new", "reader").status == 201
+
+
+def test_a_token_by_an_unknown_change_is_refused_by_its_field(staff: Staff) -> None:
+    body = {"kind": "human", "subject": "new", "change_id": "chg_01aaaaaaaaaaaaaaaaaaaaaaaa"}
+    refused = staff.ask("root", "POST", "/tokens", body)
+    assert (refused.status, refused.fields) == (422, ["change_id"])

@@ -80,7 +80,10 @@ def _record(
     after = people_with(people, token, now) if token.is_of_a_person else people.checked_again()
     if request.change_id is not None:
         must_still_administer(deps, by)
-        approved = deps.store.changes.change(by.workspace, request.change_id)
+        try:
+            approved = deps.store.changes.change(by.workspace, request.change_id)
+        except errors.Unknown as unknown:
+            raise errors.InvalidInput("change_id", "names no change of this workspace") from unknown
         used = approved.used(by, change, now)
         must_rest_on(people, approved, now)
         if any(approved.decided_at is None or each.at >= approved.decided_at for each in revocations):
