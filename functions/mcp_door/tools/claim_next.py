@@ -110,8 +110,10 @@ def claim_lines(claimed: dict[str, Any]) -> list[str]:
         lines += texts.block("people", f"answer to {answer['question_id']}", answer)
     if claimed["interaction_id"]:
         lines += texts.block("the outside", "callback", claimed["callback"])
-    if claimed["withheld"]:
-        lines.append(f"Another agent left {', '.join(claimed['withheld'])}. No person approved that for you.")
+    if left := [each for each in claimed["withheld"] if each != "memory"]:
+        lines.append(f"Another agent left {', '.join(left)}. No person approved that for you.")
+    if "memory" in claimed["withheld"]:
+        lines.append("Others posted entries to the memory after this task was made. No person approved them for you.")
     return lines
 
 

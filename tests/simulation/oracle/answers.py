@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from baton.domain.alerts.alert import Alert
 from baton.domain.handoffs.workflow import Checkpoint
 from baton.domain.memory.entry import Entry
+from baton.domain.memory.snapshot import Drift
 from baton.domain.questions.question import Question
 from baton.domain.tasks.task import Task
 from baton.domain.tasks.task_items import Note
@@ -22,8 +23,10 @@ from simulation.requests import EndedAndNext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from baton.domain.errors import BatonError
+    from baton.domain.memory.snapshot import ClaimMemory
     from baton.ports.runs import ModelRequest as ModelRequest
     from simulation.oracle.ledger import Ledger
     from simulation.oracle.verdict import Verdict
@@ -159,11 +162,17 @@ class Answers:
 
     def _withheld(self, claimed: Claimed) -> set[str]:
         """Returns the parts that the claimer may lack: others left them on open work, and it may be guarded. A guarded
-        one gets none of these."""
+        one gets none of these, and no entry that others posted later."""
         details, task = claimed.details, claimed.details.task
-        slug = task.claim.agent if task.claim else ""
+        slug, withheld = task.claim.agent if task.claim else "", {*claimed.withheld} - {"memory"}
+        later = [] if claimed.memory is None else [*_later_entries(claimed.memory, task.created_at, slug)]
+        is_guarded = self._sim.oracle.claim_rules.surely_guard(task.id, self._ledger.heads[task.id], slug)
+        self._must(not (is_guarded and later), "{}: {} is guarded, and got the later {}", task.id, slug, later)
+        self._ledger.seen["claim without later entries"] += "memory" in claimed.withheld
+        self._ledger.seen["claim with later entries"] += bool(later)
+        self._must(not (later and claimed.withheld), "{}: of the later entries {} came", task.id, later)
         if not {*task.takers} - {slug}:
-            self._must(not claimed.withheld, "{}: of {} is withheld, and nobody else had it", task.id, claimed.withheld)
+            self._must(not withheld, "{}: of {} is withheld, and nobody else had it", task.id, withheld)
             return set()
         agents: dict[str, list[str | None]] = {
             "checkpoint": [details.checkpoint.agent] if details.checkpoint else [],
@@ -172,11 +181,11 @@ class Answers:
             "failure": [details.failure.get("source", {}).get("agent")] if details.failure else [],
         }
         foreign = {name for name, found in agents.items() if {*found} - {None, slug}}
-        if self._sim.oracle.claim_rules.surely_guard(task.id, self._ledger.heads[task.id], slug):
+        if is_guarded:
             self._must(not foreign, "{}: {} is guarded, and got {} of others", task.id, slug, foreign)
             self._ledger.seen["claim without the parts of others"] += 1
-        self._must(not foreign or not claimed.withheld, "{}: of the parts of others some are withheld", task.id)
-        return {*agents} if claimed.withheld else {"resume_payload"}  # which may bring nothing that has a name
+        self._must(not foreign or not withheld, "{}: of the parts of others some are withheld", task.id)
+        return {*agents} if withheld else {"resume_payload"}  # which may bring nothing that has a name
 
     def model_is_asked(self, request: ModelRequest) -> None:
         """Counted before, and once a turn. What was begun while it held the task can't be called back."""
@@ -247,6 +256,15 @@ class Answers:
             if seen.id == claim_id:
                 return seen.ended_by or set()
         return set()
+
+
+def _later_entries(memory: ClaimMemory, made_at: datetime, slug: str) -> Iterator[str]:
+    """Yields the ids of the entries that others posted after the task was made."""
+    drift = memory.drift or Drift()
+    heirs = [each.heir for each in drift.decisions if each.heir is not None]
+    for entry in (*memory.memories, *drift.warnings, *heirs):
+        if entry.posted_at > made_at and entry.posted_by != f"agent:{slug}":
+            yield entry.id
 
 
 def _said_of(task: Task) -> tuple[str, str, int, int]:

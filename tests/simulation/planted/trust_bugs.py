@@ -12,6 +12,8 @@ _ATTACKS = "tests/functions/attacks"
 _EDITS = f"{_ATTACKS}/test_rules_and_agents.py"
 _CHANGED = f"{_ATTACKS}/test_changed_agents.py"
 _LEFT = f"{_ATTACKS}/test_left_by_others.py"
+_LATER = f"{_ATTACKS}/test_later_entries.py"
+_LATER_OUT = f"{_LATER}::test_a_guarded_agent_gets_no_entry_of_after_the_request"
 _LEFT_OUT = f"{_LEFT}::test_a_guarded_agent_gets_nothing_that_another_agent_left_on_open_work"
 
 
@@ -271,10 +273,22 @@ CHANGES = (
             ("brought", "callback-names3", "agent"),
         )
     ),
-    bug("a guarded agent gets the parts of others", do.never("claims/take_task:claimed_with_memory", "is_guarded"),
+    bug("a guarded agent gets the parts of others", do.never("claims/take_task:claimed_with_memory", "without_others"),
         test=_LEFT_OUT),
+    bug("a guarded agent gets later entries of others",
+        do.never("claims/take_task:claimed_with_memory", "approved", "is_guarded"), test=_LATER_OUT),
+    bug("every claim lacks later entries",
+        do.drop_operand("claims/take_task:claimed_with_memory", "is_guarded", "2 of 2"),
+        test=f"{_LATER}::test_an_agent_under_no_rule_gets_later_entries"),
+    bug("a guarded agent gets the decision that replaced another one later",
+        do.argument("memory/snapshot:Drift.as_of", "replace", "heir", "each.heir"),
+        test=f"{_LATER}::test_it_is_told_that_a_decision_holds_no_more_without_the_later_one"),
+    bug("a guarded agent doesn't get its own later entries", do.drop_operand("memory/snapshot:_as_of", "posted_by"),
+        test=f"{_LATER}::test_it_gets_what_it_posted_itself_and_what_was_there"),
+    bug("a guarded agent gets its own entries alone", do.drop_operand("memory/snapshot:_as_of", "posted_at"),
+        test=f"{_LATER}::test_it_gets_what_it_posted_itself_and_what_was_there"),
     bug("every agent gets its own parts alone",
-        do.drop_operand("claims/take_task:claimed_with_memory", "is_guarded"),
+        do.drop_operand("claims/take_task:claimed_with_memory", "is_guarded", "1 of 2"),
         test=f"{_LEFT}::test_an_unguarded_agent_gets_what_another_agent_left"),
     bug("a late reply on open work is kept",
         do.drop_operand("conversations/conversation_reader:ConversationReader._entries", "target_agent"),

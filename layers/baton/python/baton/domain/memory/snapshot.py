@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -113,6 +113,11 @@ class Drift:
         decisions = (each.decision for each in self.decisions if each.how in _TAKEN_BACK)
         return frozenset(entry.id for entry in (*decisions, *self.taken_back))
 
+    def as_of(self, at: datetime, agent: str) -> Drift:
+        """As ``ClaimMemory.as_of``. A decision that holds no more is told of without what replaced it since."""
+        decisions = (replace(each, heir=next(iter(_as_of((each.heir,), at, agent)), None)) for each in self.decisions)
+        return replace(self, decisions=tuple(decisions), warnings=_as_of(self.warnings, at, agent))
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimMemory:
@@ -129,3 +134,13 @@ class ClaimMemory:
         if self.snapshot is None:
             return None
         return self.snapshot.without(self.snapshot.entry_ids if self.drift is None else self.drift.untold)
+
+    def as_of(self, at: datetime, agent: str) -> ClaimMemory:
+        """Returns the memory without the entries that were posted after ``at`` by others than the agent."""
+        drift = None if self.drift is None else self.drift.as_of(at, agent)
+        return replace(self, drift=drift, memories=_as_of(self.memories, at, agent))
+
+
+def _as_of(entries: Iterable[Entry | None], at: datetime, agent: str) -> tuple[Entry, ...]:
+    there = (each for each in entries if each is not None)
+    return tuple(each for each in there if each.posted_at <= at or each.posted_by == f"agent:{agent}")

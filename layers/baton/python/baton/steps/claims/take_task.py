@@ -47,8 +47,8 @@ NOT_FOR_THE_CLAIMER = (
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """A claimed task with its items. No other answer shows the claim's id. ``withheld``: the parts of the answer that
-    other agents left on the task, and no person has approved for this one. ``sees_own``: the claimer gets what its own
-    agent left alone."""
+    no person has approved for this agent: others left them on the task, or posted them after it was made.
+    ``sees_own``: the claimer gets what its own agent left alone."""
 
     details: TaskDetails
     claim_id: str
@@ -212,9 +212,14 @@ def _claimed(
 
 
 def claimed_with_memory(deps: Deps, claimer: Claimer, details: TaskDetails, claim_id: str) -> Claimed:
-    """Returns the claim with what its claimer gets of earlier attempts, and of the memory, read now."""
+    """Returns the claim with what its claimer gets of earlier attempts, and of the memory, read now. A claim by
+    approvals has no entries that others posted after the task was made."""
+    agent, memory = claimer.agent, claim_memory(deps, details, claimer.memories)
+    approved = None if memory is None else memory.as_of(details.task.created_at, agent)
     withheld: tuple[str, ...] = ()
-    sees_own = bool(set(details.task.takers) - {claimer.agent}) and is_guarded(deps, details, claimer.agent)
+    sees_own = bool(set(details.task.takers) - {agent}) and is_guarded(deps, details, agent)
     if sees_own:
-        details, withheld = without_others(details, claimer.agent)
-    return Claimed(details, claim_id, claim_memory(deps, details, claimer.memories), withheld, sees_own)
+        details, withheld = without_others(details, agent)
+    if approved != memory and is_guarded(deps, details, agent):
+        memory, withheld = approved, (*withheld, "memory")
+    return Claimed(details, claim_id, memory, tuple(sorted(withheld)), sees_own)
