@@ -3288,7 +3288,7 @@ class AskedView(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; for a retry without one, the latest of the retried handoff. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`. `withheld`: the fields that other agents' attempts filled, and that an agent doesn't get if it claims open work by approvals: no person approved them for it."""
+    """All that a worker needs. `claim_id` is shown here and nowhere else. After a wait there are the branches' `results`, or the value posted to the `callback` with its `interaction_id`; null if none came in time. `claimed_by`: the principal that claimed. `checkpoint`: the latest one; for a retry without one, the latest of the retried handoff. `run_state`: the saved state of a framework's run; null if none was saved. `memory`: null unless the handoff has a snapshot, or the request asked for `auto_memories`. `withheld`: the fields of which an agent that claims by approvals lacks a part, as no person approved it for that agent: other agents' attempts left it on open work, or others posted it to the `memory` after the task was made."""
 
     task: TaskView
     body: dict[str, Any]
