@@ -6,7 +6,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -25,9 +25,8 @@ NARROWEST = 8
 GAP = 2
 # Columns that are never cut: they are copied into the next command.
 WHOLE = {"ID", "Task", "Handoff", "Token", "Review", "Alert"}
-# The end of the labels with values that are never wrapped.
-COPIED = "digest"
-ID = re.compile(r"\b[a-z]{2,12}_[0-9a-z]{16,}\b")
+# Ids and digests as Baton makes them (baton/domain/ids.py). Others may write one too, but no sentence has this form.
+COPIED = re.compile(r"\b([a-z]{2,6}_[0-9a-hjkmnp-tv-z]{16,53}|[0-9a-f]{64})\b")
 
 
 class Styled(NamedTuple):
@@ -65,10 +64,11 @@ class Screen:
 
     def line(self, text: str = "", style: str = "", *, indent: int = 0) -> None:
         """One line or several; a long one is wrapped at the same indent, and an id isn't broken."""
-        if self._breaks_an_id(text, indent):
-            self.unwrapped(text, style, indent=indent)
-            return
-        self._console.print(Padding(Text(visible(text), style=style), (0, 0, 0, indent)))
+        shown = Text(visible(text), style=style)
+        if self._breaks_an_id(shown, indent):
+            self._beside(Text(" " * indent), shown)
+        else:
+            self._console.print(Padding(shown, (0, 0, 0, indent)))
 
     def unwrapped(self, text: str, style: str = "", *, indent: int = 0) -> None:
         """Text that is copied, such as a command or a token: only its own line breaks are printed."""
@@ -76,28 +76,28 @@ class Screen:
 
     def marked(self, mark: str, text: str, style: str = "", *, indent: int = 0) -> None:
         """A mark, and beside it a text that is wrapped under its own beginning. An id isn't broken."""
-        if self._breaks_an_id(text, indent + len(mark) + 1):
-            beginning = Text(f"{' ' * indent}{one_line(mark)} ", style=style)
-            self._console.print(beginning + Text(visible(text)), soft_wrap=True)
+        beginning, shown = Text(f"{' ' * indent}{one_line(mark)} ", style=style), Text(visible(text))
+        if self._breaks_an_id(shown, beginning.cell_len):
+            self._beside(beginning, shown)
             return
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_column(no_wrap=True)
         row.add_column(overflow="fold")  # a word that is wider than the screen isn't cut
-        row.add_row(Text(one_line(mark), style=style), Text(visible(text)))
+        row.add_row(Text(one_line(mark), style=style), shown)
         self._console.print(Padding(row, (0, 0, 0, indent)))
 
     def pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Labels and values; those without a value are left out. A digest or an id is never wrapped: it is copied."""
+        """Labels and values; those without a value are left out. A digest or an id isn't broken: it is copied."""
         rows = [(Text(one_line(label), style="dim"), Text(visible(value))) for label, value in pairs if value]
         width = max((label.cell_len for label, _ in rows), default=0)
-        for is_copied, group in groupby(rows, lambda row: self._is_copied(row[0], row[1], width + GAP)):
+        for is_copied, group in groupby(rows, lambda row: self._breaks_an_id(row[1], width + GAP)):
             grid = Table.grid(padding=(0, 2, 0, 0))
             grid.add_column(no_wrap=True, min_width=width)
             grid.add_column(overflow="fold")
             for label, value in group:
                 if is_copied:
                     label.pad_right(width + GAP - label.cell_len)
-                    self._console.print(label + value, soft_wrap=True)
+                    self._beside(label, value)
                 else:
                     grid.add_row(label, value)
             self._console.print(grid)
@@ -116,14 +116,29 @@ class Screen:
         self._console.print(drawn)
         self._console.width = self.width
 
-    def _is_copied(self, label: Text, value: Text, begins_at: int) -> bool:
-        is_wide = begins_at + value.cell_len > self.width
-        is_digest = label.plain.lower().endswith(COPIED)
-        return is_wide and (is_digest or self._breaks_an_id(value.plain, begins_at))
+    def _breaks_an_id(self, text: Text, begins_at: int) -> bool:
+        """True if an id or a digest of the text is wider than the room for it."""
+        return any(begins_at + len(found) > self.width for found in COPIED.findall(text.plain))
 
-    def _breaks_an_id(self, text: str, begins_at: int) -> bool:
-        """True if an id of the text is wider than the room for it."""
-        return any(begins_at + len(found) > self.width for found in ID.findall(text))
+    def _beside(self, beginning: Text, text: Text) -> None:
+        """A text that is wrapped under its own beginning. Each id stands alone in its line, and only the terminal
+        breaks it: whatever ids others write, the rest of their text keeps its indent."""
+        most = max(2, self.width - NARROWEST)
+        if beginning.cell_len > most:
+            beginning.rstrip()
+            beginning.truncate(most - 1, overflow="ellipsis")
+            beginning.pad_right(most - beginning.cell_len)
+        for line in self._lines(text, max(1, self.width - beginning.cell_len)):
+            self._console.print(beginning + line, soft_wrap=True)
+            beginning = Text(" " * beginning.cell_len)
+
+    def _lines(self, text: Text, room: int) -> Iterator[Text]:
+        for line in text.plain.split(LINE_ENDS):
+            first, *rest = COPIED.split(line)
+            parts = [first.rstrip(), *(each.strip() for each in rest)] if rest else [line]
+            for part in filter(None, parts) if rest else parts:
+                shown = Text(part, style=text.style)
+                yield from [shown] if COPIED.fullmatch(part) else shown.wrap(self._console, room)
 
     def when(self, text: str | None) -> str:
         """A time as its age, or whole if that was asked for."""
@@ -147,7 +162,7 @@ def _widths(headers: Sequence[str], rows: Sequence[Sequence[Text]], room: int) -
     too_much = sum(widths) + GAP * (len(widths) - 1) - room
     order = [len(widths) - 1, *sorted(range(len(widths) - 1), key=lambda at: -widths[at])]
     for at in order:
-        if headers[at] not in WHOLE and not any(ID.fullmatch(row[at].plain) for row in rows):
+        if headers[at] not in WHOLE and not all(not row[at].plain or COPIED.fullmatch(row[at].plain) for row in rows):
             given = max(0, min(too_much, widths[at] - NARROWEST))
             widths[at] -= given
             too_much -= given
