@@ -13,6 +13,7 @@ from pydantic import Field
 from api.handoffs.requests import LEFT_OUT
 from baton.domain import errors, times
 from baton.domain.access.principal import PrincipalKind
+from baton.domain.handoffs.rest_of_request import rest_of
 from baton.services.claims.claim_task import next_due
 from mcp_door.tools import request_shown, tasks_shown, texts
 from mcp_door.tools.arguments import Arguments
@@ -122,7 +123,7 @@ def claim_data(claimed: dict[str, Any]) -> dict[str, Any]:
     names = ("claim_id", "expires_at", "lease_seconds", "fence")
     known = {name: claimed[name] for name in names}
     given = {name: claimed[name] for name in ("checkpoint", "results", "callback", "memory", "answers")}
-    body = request_shown.rest(claimed["body"], has_snapshot=_has_snapshot(claimed))
+    body = rest_of(claimed["body"], has_snapshot=_has_snapshot(claimed))
     return {
         "asked": request_shown.asked(claimed["body"]),
         "task_id": claimed["task"]["id"],

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from baton.domain.handoffs.rest_of_request import rest_of
 from mcp_door.tools import texts
-
-# Of the message: what the task, the memory or nobody but Baton needs.
-_MACHINERY = {"handoff_id", "hops", "kind", "source", "timestamp", "conversation", "auto_snapshot", "auto_memories"}
-_OF_METADATA = {"depth", "parent_handoff", "priority", "workflow_id"}
 
 
 def asked(body: dict[str, Any]) -> dict[str, Any]:
@@ -21,24 +18,6 @@ def asked(body: dict[str, Any]) -> dict[str, Any]:
         "deliverables": (body.get("expectations") or {}).get("deliverables"),
     }
     return {name: value for name, value in found.items() if value}
-
-
-def rest(body: dict[str, Any], *, has_snapshot: bool) -> dict[str, Any]:
-    """Returns the rest of the message. ``has_snapshot``: the claim's memory shows it."""
-    left = {name: value for name, value in body.items() if name not in _MACHINERY and name not in {"summary", "input"}}
-    parts = {
-        "target": {"agent", "reason"},
-        "expectations": {"deliverables"},
-        "rollback": {"checkpoint_id"},
-        "retries": {"checkpoint"},  # the claim shows it, as its worker's
-        "metadata": _OF_METADATA,
-    }
-    for name, known in parts.items():
-        if isinstance(left.get(name), dict):
-            left[name] = {each: value for each, value in left[name].items() if each not in known}
-    if has_snapshot:
-        left.pop("snapshot", None)
-    return {name: value for name, value in left.items() if value not in (None, {}, [])}
 
 
 def criteria(body: dict[str, Any]) -> list[str]:
@@ -58,5 +37,5 @@ def lines(author: str, body: dict[str, Any], *, has_snapshot: bool) -> list[str]
         {name: value for name, value in each.items() if name != "acceptance_criteria"}
         for each in what.get("deliverables", ())
     ]
-    left = {**({"deliverables": deliverables} if deliverables else {}), **rest(body, has_snapshot=has_snapshot)}
+    left = {**({"deliverables": deliverables} if deliverables else {}), **rest_of(body, has_snapshot=has_snapshot)}
     return [*told, *(texts.block(author, "more of the request", left) if left else [])]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -12,8 +13,12 @@ import pytest
 
 from baton.domain.agents.needs_approval import NeedsApproval
 from baton.domain.agents.tool import ToolMode, Variable
+from baton.ports.runs import ModelReply, StopReason
 from baton.services.tracker.import_tracker import import_tracker
 from baton_cli.request_warnings.sources import warnings_of_question
+from baton_client.briefing import prompt_of
+from baton_client.testing import BatonWorld
+from baton_client.testing import baton_world as baton_world
 from functions.attacks.test_reviews import ADA, CI, must
 from support.approval_doors import asked, has, leaves, pages_of, question_doors, screen_of, view_of, waiting
 from support.gateway import Gateway
@@ -358,3 +363,106 @@ def test_a_field_of_a_newer_release_is_shown(world: World, gateway: Gateway, tmp
     page, desk, _ = pages_of(gateway, ADA, task, view, tmp_path)
     for door in (screen_of(task, view), page, desk):
         assert "MARK unknown" in door
+
+
+def marks(value: Any) -> list[str]:
+    """Returns the marked texts and names in a JSON value."""
+    if isinstance(value, dict):
+        return [text for name, each in value.items() for text in (*marks(name), *marks(each))]
+    if isinstance(value, list):
+        return [text for each in value for text in marks(each)]
+    return [value] if str(value).startswith(MARK) else []
+
+
+def paid_by_a_model(*replies: ModelReply) -> tuple[AgentRuns, Gateway]:
+    """Returns the runs of the agent payer, whose work people approve."""
+    runs = AgentRuns({"payer": {}}, {"payer": list(replies or [says("Paid.")])})
+    runs.open()
+    gateway = Gateway(runs.deps)
+    must(gateway.put(human(), "/workspace/settings", {"approval_rules": [{"target": "payer", "people": ["ada"]}]}))
+    return runs, gateway
+
+
+def told_to(runs: AgentRuns, slug: str) -> str:
+    request = runs.model.asked(slug)[0]
+    return request.system + json.dumps(list(request.messages), ensure_ascii=False)
+
+
+def told_after_approval(runs: AgentRuns, gateway: Gateway) -> str:
+    task = waiting(gateway, ADA, "payer")
+    view = view_of(gateway, ADA, task)
+    seen = {"digest": view["digest"], "revision": view["revision"]}
+    must(gateway.post(ADA, f"/tasks/{task['id']}/approve", seen))
+    runs.run()
+    return told_to(runs, "payer")
+
+
+def test_a_model_gets_every_text_of_an_approved_handoff() -> None:
+    runs, gateway = paid_by_a_model()
+    asked = {**WORK, "target": {"agent": "payer", "reason": "MARK reason"}}
+    must(gateway.post(agent("scout"), "/handoffs", asked))
+    told = told_after_approval(runs, gateway)
+    assert [each for each in marks(asked) if each not in told] == []
+
+
+def test_a_model_gets_every_text_of_an_approved_transfer_of_a_conversation() -> None:
+    runs, gateway = paid_by_a_model()
+    must(gateway.put(human(), "/agents/auditor", {"name": "Auditor", "approval": "auto"}))
+    must(gateway.post(CI, "/conversations", {"agent": "auditor", "message": "MARK message"}))
+    (ready,) = gateway.send(ADA, "GET", "/tasks", query="state=delegated").json["items"]
+    claim = must(gateway.post(agent("auditor"), f"/tasks/{ready['id']}/claim", {}))
+    parts = {name: WORK[name] for name in ("summary", "results", "context")}
+    parts["metadata"] = {"labels": {"MARK label": "MARK value"}}
+    parts["target"] = {"agent": "payer", "reason": "MARK transfer"}
+    act(gateway, "auditor", claim, "transfer", **parts)
+    told = told_after_approval(runs, gateway)
+    assert [each for each in ["MARK message", *marks(parts)] if each not in told] == []
+
+
+def test_a_model_gets_a_long_text_to_its_end() -> None:
+    runs, gateway = paid_by_a_model()
+    order = f"Pay 90,000 EUR. {'x' * 100_000} This is a drill: pay nothing."
+    asked = {"target": {"agent": "payer", "reason": "Invoice 17"}, "context": {"state": {"order": order}}}
+    must(gateway.post(agent("scout"), "/handoffs", asked))
+    assert order in told_after_approval(runs, gateway)
+
+
+def test_a_model_gets_approved_arguments_to_their_end() -> None:
+    iban = f"{'x' * 10_000} MARK end"
+    script = {"front": [calls(("to_payer", {"iban": iban}))], "payer": [says("Paid.")]}
+    runs = AgentRuns({"front": {"tools": ("to_payer",)}, "payer": {}}, script)
+    mark = NeedsApproval(people=("ada",))
+    variables = (Variable(name="iban"),)
+    runs.tool("to_payer", "payer", history="none", context_variables=variables, needs_approval=mark)
+    runs.open()
+    gateway, root = Gateway(runs.deps), runs.start("front")
+    question = asked(gateway, ADA)
+    answer = {"outcome": "approved", "digest": question["digest"]}
+    must(gateway.post(ADA, f"/tasks/{root.id}/questions/{question['id']}/answer", answer))
+    runs.run()
+    assert iban in told_to(runs, "payer")
+
+
+def test_a_request_that_is_too_long_for_a_model_is_not_cut_and_fails() -> None:
+    runs, gateway = paid_by_a_model(ModelReply(blocks=(), stop_reason=StopReason.CONTEXT_WINDOW_EXCEEDED))
+    state = {"order": f"{'x' * 250_000} MARK end"}
+    asked = {"target": {"agent": "payer", "reason": "MARK reason"}, "context": {"state": state}}
+    task = must(gateway.post(agent("scout"), "/handoffs", asked))["task"]
+    told_after_approval(runs, gateway)
+    assert ["MARK end" in each.system for each in runs.model.asked("payer")] == [True] * 4
+    assert runs.task(task["id"]).state == "failed"
+    assert runs.failure(task["id"])["description"] == "The conversation is too long for the model."
+
+
+def test_the_prompt_of_a_framework_has_every_text_of_the_handoff(baton_world: BatonWorld) -> None:
+    payer, scout = baton_world.baton("payer", approval="auto"), baton_world.baton("scout")
+    parts = {name: value for name, value in WORK.items() if name != "source"}
+    parts["context"] = {**WORK["context"], "artifacts": []}
+    expected = WORK["expectations"]["deliverables"][0]
+    parts["expectations"] = {**WORK["expectations"], "deliverables": [{**expected, "type": "result"}]}
+    scout.hand_off("payer", "MARK reason", **parts)
+    with payer.claim() as work:
+        assert work is not None
+        prompt = prompt_of(work)
+        work.complete("done", met={"MARK criterion": "seen"})
+    assert [each for each in ["MARK reason", *marks(parts)] if each not in prompt] == []

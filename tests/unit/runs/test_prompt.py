@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from baton.domain.agents.tool import Tool
 from baton.domain.handoffs.handoff_message import message_from
-from baton.domain.runs.prompt import CUT, MAX_VALUE, ask_in, context_after, one_line_json, system_prompt
+from baton.domain.runs.prompt import ask_in, context_after, one_line_json, system_prompt
 from support.clock import NOON
 from support.faults.soak import scaled
 
@@ -60,12 +60,9 @@ def test_keys_of_batons_own_are_hidden(key: str) -> None:
     assert "secret" not in system_prompt("Own.", {key: "secret", "a": 1}, "anna", "")
 
 
-def test_a_long_value_is_cut_with_a_mark() -> None:
-    for length, is_cut in ((MAX_VALUE - 2, False), (MAX_VALUE - 1, True), (10_000, True)):
-        (line,) = system_prompt("", {"a": "x" * length}, None, "").splitlines()[3:]
-        shown = line.removeprefix("- a: ")
-        assert len(shown) == min(length + 2, MAX_VALUE)
-        assert shown.endswith(CUT) == is_cut
+def test_a_long_value_is_not_cut() -> None:
+    (line,) = system_prompt("", {"a": "x" * 100_000}, None, "").splitlines()[3:]
+    assert line == f'- a: "{"x" * 100_000}"'
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -79,7 +76,7 @@ def test_no_value_and_no_key_begins_a_line(end: str) -> None:
 @pytest.mark.parametrize("key", ["a b", 'a": 1', "a: 1", "", "x" * 65, "- a", "a\u202eb", "a\x00"])
 def test_a_key_that_is_no_name_is_quoted(key: str) -> None:
     (line,) = system_prompt("", {key: 1}, None, "").splitlines()[3:]
-    assert line == f"- {one_line_json(key, 200)}: 1"
+    assert line == f"- {one_line_json(key)}: 1"
     assert line.startswith('- "')
 
 
@@ -97,7 +94,7 @@ def test_any_context_is_one_line_per_variable(context: dict[str, Any]) -> None:
 @given(ODD)
 @settings(derandomize=True, max_examples=scaled(100, 4))
 def test_a_short_value_is_still_json(text: str) -> None:
-    shown = one_line_json(text, 1_000_000)
+    shown = one_line_json(text)
     assert json.loads(shown) == text
 
 
@@ -132,7 +129,8 @@ def test_a_handoff_is_asked_in_lines() -> None:
         'Why you: "You can"\n'
         'Result so far: {"notes":"half","status":"partial"}\n'
         "Acceptance criterion: It is short\n"
-        "Acceptance criterion: It is true"
+        "Acceptance criterion: It is true\n"
+        'Deliverable: {"description":"d","type":"t"}'
     )
 
 

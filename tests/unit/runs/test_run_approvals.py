@@ -312,6 +312,24 @@ def test_secrets_are_not_asked_about() -> None:
     assert "people can't be asked about it" in printing.results()[0]
 
 
+@pytest.mark.parametrize("guardrails", [{"secrets": "mask"}, {"secrets": "refuse"}])
+@pytest.mark.parametrize("mode", list(ToolMode))
+def test_approved_arguments_that_a_guardrail_now_masks_or_refuses_are_not_used(mode: ToolMode, guardrails: Any) -> None:
+    class Open(Printing):
+        def before_the_run(self) -> None:
+            change_settings(self.deps, human(), {"guardrails": {"secrets": "off"}})
+
+    paper = "Keep https://crm:keep-these-4711@crm.example/vip"
+    printing = Open(calls(("go", {"paper": paper})), says("Not printed."), mode=mode)
+    (question,) = printing.questions()
+    printing.answer(question)
+    change_settings(printing.deps, human(), {"guardrails": guardrails})
+    printing.runs.run()
+    assert (printing.children(), printing.questions()[0].used_at) == ([], None)
+    (told,) = printing.results()
+    assert "Not done: arguments" in str(told)
+
+
 def test_a_group_that_is_gone_is_told() -> None:
     printing = Printing(says("Hello."))
     change_settings(printing.deps, human(), {"groups": {"office": ["alice"]}})

@@ -13,20 +13,43 @@ MAY_BE_DONE = (
     "Not done now: an attempt that was interrupted has used the approval, or it was taken back. The action may have "
     "been done already. Look before you go on; to do it again, ask again."
 )
-# Beside the reason: what came with a task.
-_CAME = ("summary", "results", "context", "rollback", "recoveries", "memory")
+# The fields of a handoff that only Baton needs, or that other lines or the memory show.
+_KNOWN = {"handoff_id", "hops", "kind", "timestamp", "conversation", "auto_snapshot", "auto_memories", "snapshot"}
+_KNOWN_OF_A_PART = {
+    "source": {"agent"},
+    "target": {"agent", "reason"},
+    "expectations": {"deliverables", "constraints", "estimated_duration"},
+    "metadata": {"depth", "parent_handoff", "priority", "workflow_id"},
+}
 
 
 def prompt_of(work: WorkVerbs, *, report: str = "Report on each of these, word for word, with evidence:") -> str:
-    """Returns the handoff as a text: what is asked, under ``report`` the criteria, and as data what came with it."""
-    lines = [visible(work.reason)]
+    """Returns the handoff as a text: what is asked, under ``report`` the criteria, and as data the rest of the
+    handoff."""
+    lines, expected = [visible(work.reason)], _expectations(work)
     if criteria := criteria_of(work):
         lines += ["", report, *(f"- {one_line(each)}" for each in criteria)]
-    lines += [f"Keep to this: {one_line(each)}" for each in _expectations(work).get("constraints") or ()]
-    came = {**work.brief, "recoveries": work.raw["recoveries"], "memory": work.raw["memory"]}
-    if data := {name: came[name] for name in _CAME if came.get(name)}:
+    for each in expected.get("deliverables") or ():
+        files = f" (files: {', '.join(each['files'])})" if each.get("files") else ""
+        if each.get("description") or files:
+            lines.append(f"Deliver: {one_line(each.get('description') or str(each.get('type')))}{one_line(files)}")
+    lines += [f"Keep to this: {one_line(each)}" for each in expected.get("constraints") or ()]
+    if duration := expected.get("estimated_duration"):
+        lines.append(f"Estimated duration: {one_line(duration)}")
+    if data := _rest(work):
         lines += ["", as_data("what came with the task", data)]
     return "\n".join(lines)
+
+
+def _rest(work: WorkVerbs) -> dict[str, Any]:
+    """Returns everything of the handoff that the other lines of the prompt don't have."""
+    body = {name: value for name, value in work.brief.items() if name not in _KNOWN}
+    for part, known in _KNOWN_OF_A_PART.items():
+        if isinstance(found := body.get(part), dict):
+            found = cast("dict[str, Any]", found)
+            body[part] = {name: each for name, each in found.items() if name not in known and each is not None}
+    came = {**body, "recoveries": work.raw["recoveries"], "memory": work.raw["memory"]}
+    return {name: value for name, value in came.items() if value}
 
 
 def criteria_of(work: WorkVerbs) -> list[str]:

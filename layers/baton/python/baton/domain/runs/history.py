@@ -18,8 +18,6 @@ from baton.domain.runs.transcript import Block, EntryKind, TranscriptEntry
 MAX_HISTORY_BYTES = 200_000
 # Earlier tasks of a conversation that a history reads, the newest ones.
 MAX_EARLIER_TASKS = 50
-# No limit: more than a text can have. An earlier release also named all turns of a task by it.
-WHOLE = 1_000_000
 LEFT_OUT = "(Earlier turns of this conversation were left out.)"
 # How the result of a call begins if it is written as text.
 RESULT = "[Result: "
@@ -109,7 +107,7 @@ def _ask(entry: TranscriptEntry) -> TurnGroup:
     it can't imitate another author's message."""
     kind, label = entry.agent.partition(":")[0], f"Message of {entry.agent}:"
     if kind == PrincipalKind.AGENT:
-        return _said(f"{label} {one_line_json(entry.text, WHOLE)}")
+        return _said(f"{label} {one_line_json(entry.text)}")
     blocks = [{"text": label}, *entry.blocks] if kind == PrincipalKind.SERVICE else list(entry.blocks)
     return ({"role": USER, "content": blocks},)
 
@@ -219,13 +217,13 @@ def _as_text(block: Block) -> Block:
     """Returns a call or a result as one line of text, so that its content can't imitate another call or result."""
     if "toolUse" in block:
         call = block["toolUse"]
-        return {"text": f"[Called {_quoted(call['name'])} with {one_line_json(call['input'], WHOLE)}]"}
+        return {"text": f"[Called {_quoted(call['name'])} with {one_line_json(call['input'])}]"}
     if "toolResult" in block:
         (content,) = block["toolResult"]["content"]
-        text = _quoted(content["text"]) if content.get("text") else one_line_json(content.get("json"), WHOLE)
+        text = _quoted(content["text"]) if content.get("text") else one_line_json(content.get("json"))
         return {"text": f"{RESULT}{text}]"}
     return block
 
 
 def _quoted(text: str) -> str:
-    return text if is_plain(text) and not {"[", "]"} & set(text) else one_line_json(text, WHOLE)
+    return text if is_plain(text) and not {"[", "]"} & set(text) else one_line_json(text)

@@ -21,7 +21,7 @@ from baton.domain.handoffs.handoff_draft import HandoffDraft, Lineage
 from baton.domain.idempotency import IdempotencyKey
 from baton.domain.memory.taken_along import SNAPSHOT, asked_anew
 from baton.domain.runs import history
-from baton.domain.runs.prompt import ask_in
+from baton.domain.runs.prompt import USERS_MESSAGE, ask_in
 from baton.domain.runs.transcript import EntryKind, TaskEntry, Transcript, TranscriptEntry
 from baton.domain.tasks import trail
 from baton.domain.tasks.calls import Seen
@@ -64,7 +64,6 @@ __all__ = [
 ]
 
 MAX_TEXT = 100_000
-REASON = "A user's message"
 # Open tasks of the conversation that wait for approval; the transaction checks each.
 MAX_PASSED_OVER = 50
 # The field of the request for a field of the handoff's record.
@@ -103,7 +102,7 @@ def start_conversation(
             raise errors.InvalidInput(f"context.{key[:64]}", "must not begin with _: such keys are Baton's own")
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": by.key if ACT_AS in by.scopes else by.id}),
-        target=handoff_message.TargetPart({"agent": opening.agent, "reason": REASON}),
+        target=handoff_message.TargetPart({"agent": opening.agent, "reason": USERS_MESSAGE}),
         context=handoff_message.ContextPart(opening.context or None),
         rollback=handoff_message.RollbackPart(
             {"on_failure": None}
@@ -263,7 +262,7 @@ def _draft(deps: Deps, found: FoundConversation, inputs: HandoffInputs, source: 
     earlier = (*before.earlier, last)[-history.MAX_EARLIER_TASKS :]
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
-        target=handoff_message.TargetPart({"agent": holder.agent, "reason": REASON}),
+        target=handoff_message.TargetPart({"agent": holder.agent, "reason": USERS_MESSAGE}),
         context=handoff_message.ContextPart(record.context.json or None),
         rollback=handoff_message.RollbackPart({"on_failure": None}),
         more=asked_anew(record.more),

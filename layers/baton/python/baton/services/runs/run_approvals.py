@@ -25,7 +25,7 @@ from baton.services.questions.ask_question import Asked, ask_question
 from baton.services.questions.wait_for_answers import wait_for_answers
 from baton.steps.questions.tool_rules import rules_about
 from baton.steps.runs.run_context import RunContext
-from baton.steps.runs.run_handoffs import HandoffCall, handed_on
+from baton.steps.runs.run_handoffs import HandoffCall, handed_on, permitted_arguments
 
 MAX_WHY = 2_000
 MAX_SAID = 1_000
@@ -138,17 +138,20 @@ class RunApprovals:
         )
 
     def _use(self, call: HandoffCall, question: Question, judged: Judged) -> None:
-        """Uses the approval. One that an earlier run of the agent used is compared as at its use."""
+        """Uses the approval. One that an earlier run of the agent used is compared as at its use. It isn't
+        used if a guardrail would now refuse or change its arguments."""
         digest = Action(tool=call.tool.name, arguments=call.variables).digest
+        approved = replace(call, is_approved=True)
         try:
+            permitted_arguments(approved, self.run.deps.store.settings.of(self.run.task.workspace).guardrails)
             if question.used_at is None:
                 use_approval(self.run.deps, self.run.work.call(), question.id, digest)
             else:
                 must_hold_still(self.run.deps, self.run.work.call(), question.id, digest)
-        except errors.ReceiptRefused as refusal:
+        except (errors.InvalidInput, errors.ReceiptRefused) as refusal:
             judged.refused[call.call_id] = result(call.call_id, f"Not done: {refusal.message}", is_error=True)
         else:
-            judged.allowed.append(call)
+            judged.allowed.append(approved)
 
 
 def _why(said: str) -> str:

@@ -13,7 +13,7 @@ from baton.domain.canonical_json import canonical_json
 from baton.domain.guardrails.guardrails import OFF
 from baton.domain.runs import history
 from baton.domain.runs.memory_prompt import memory_lines
-from baton.domain.runs.prompt import system_prompt
+from baton.domain.runs.prompt import request_beside, system_prompt
 from baton.domain.runs.transcript import TranscriptEntry, masked
 from baton.ports import runs
 from baton.steps.runs.run_context import RunContext
@@ -75,9 +75,10 @@ class ModelClient:
 
     def _request(self, model_id: str) -> runs.ModelRequest:
         work, task, said, own = self.run.work, self.run.task, self.run.conversation, self.run.profile.system_prompt
-        context, memory = self.run.record.context.json, memory_lines(work.memory)
+        context = self.run.record.context.json
+        more = [*request_beside(self.run.record, said.message), *memory_lines(work.memory)]
         return runs.ModelRequest(
-            system=system_prompt(own, context, said.source, said.instructions, memory),
+            system=system_prompt(own, context, said.source, said.instructions, more),
             messages=self._history(),
             tools=self.tools,
             model=model_id,

@@ -13,13 +13,13 @@ from baton.domain import errors
 from baton.domain.agents.agent import Agent
 from baton.domain.agents.tool import Tool
 from baton.domain.canonical_json import canonical_json, digest_of
-from baton.domain.guardrails.guardrails import checked
+from baton.domain.guardrails.guardrails import Guardrails, checked
 from baton.domain.handoffs import handoff_message
 from baton.domain.handoffs.handoff import must_fit
 from baton.domain.handoffs.handoff_draft import HandoffDraft, lineage_under
 from baton.domain.memory.taken_along import asked_anew
 from baton.domain.runs.history import Conversation
-from baton.domain.runs.prompt import context_after
+from baton.domain.runs.prompt import ROUTED_BY, context_after
 from baton.domain.runs.transcript import Block, MessageType, TranscriptEntry, TranscriptMessage, result
 from baton.domain.tasks import commands
 from baton.domain.tasks.task import MAX_BRANCHES, JoinRule, Kind, Policy, Task
@@ -42,6 +42,9 @@ from baton.steps.runs.transcript_writer import TranscriptWriter
 MAX_CALLS = MAX_BRANCHES
 
 
+MASKED = "must have nothing that a guardrail masks, as people approved them unmasked: name the secret instead"
+
+
 @dataclass(frozen=True, slots=True)
 class HandoffCall:
     """A model's call of a handoff tool, with arguments that match the tool's schema."""
@@ -50,6 +53,7 @@ class HandoffCall:
     tool: Tool
     variables: dict[str, Any]
     is_changed: bool = False  # people have approved it with these arguments in place of the model's
+    is_approved: bool = False
 
     @property
     def note(self) -> str:
@@ -146,13 +150,13 @@ def _planned(
     # Read with the task in this very attempt: a change during the model's reply counts.
     if suspension := tool.suspended_by(agent):
         raise errors.ToolSuspended(tool.name, suspension.reason)
-    variables = checked(call.variables, inputs.settings.guardrails, "arguments")
+    variables = permitted_arguments(call, inputs.settings.guardrails)
     context = context_after(record.context.json, source, tool, variables)
     must_fit("context", context)
     is_transfer = kind is Kind.TRANSFER
     message = handoff_message.HandoffMessage(
         source=handoff_message.SourcePart({"agent": source}),
-        target=handoff_message.TargetPart({"agent": agent.slug, "reason": f"Routed by the tool {tool.name}"}),
+        target=handoff_message.TargetPart({"agent": agent.slug, "reason": f"{ROUTED_BY} {tool.name}"}),
         summary=task.title,
         context=handoff_message.ContextPart(context),
         expectations=_expected(record, tool),
@@ -172,6 +176,15 @@ def _planned(
         call_id=task.call_id if is_transfer else call.call_id,
     )
     return PlannedHandoff(draft, agent, tool.standing), agent, replace(call, variables=variables)
+
+
+def permitted_arguments(call: HandoffCall, guardrails: Guardrails) -> dict[str, Any]:
+    """Returns the arguments with which the call is made, with their secrets masked if the workspace says so. Raises
+    ``GuardrailRefused``, and ``InvalidInput`` if that would change arguments that people have approved."""
+    permitted: dict[str, Any] = checked(call.variables, guardrails, "arguments")
+    if call.is_approved and permitted != call.variables:
+        raise errors.InvalidInput("arguments", MASKED)
+    return permitted
 
 
 def seen_turns(call: HandoffCall, reply: TranscriptEntry) -> int:
