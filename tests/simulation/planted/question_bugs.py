@@ -11,6 +11,8 @@ _BY_NEXT = {**_ASKING, "raised": ("next", "next")}
 _ONCE_MORE = {**_ASKING, "doubled_share": 0.8}
 _UNDOING = {**_ASKING, "raised": ("undo", "undo"), "is_hot": False}
 _CHANGED_RUNS = "tests/functions/attacks/test_changed_runs.py"
+_RUN_APPROVALS = "tests/unit/runs/test_run_approvals.py"
+_MASKED = f"{_RUN_APPROVALS}::test_approved_arguments_that_a_guardrail_now_masks_or_refuses_are_not_used"
 _STANDING = "tests/functions/attacks/test_standing_answers.py"
 DECIDING = (
     bug("the same person counts twice on a question",
@@ -63,10 +65,14 @@ USING = (
         habits=_ONCE_MORE),
     bug("a run makes another call than its question's",
         do.drop_statement("runs/run_approvals:_verdict", "OTHER_CALL"),
-        test="tests/unit/runs/test_run_approvals.py"),
+        test=_RUN_APPROVALS),
     bug("a run calls a tool without using its approval",
         do.drop_statement("runs/run_approvals:RunApprovals._use", "use_approval"),
         habits={"focus": Focus.RUNS, "has_questions": True, "is_hot": False}),
+    bug("an approved call is made with masked arguments",
+        do.never("runs/run_handoffs:permitted_arguments", "is_approved"), test=_MASKED),
+    bug("an approval is used for arguments that a guardrail now masks",
+        do.drop_statement("runs/run_approvals:RunApprovals._use", "permitted_arguments"), test=_MASKED),
     bug("a used approval isn't compared with the rules of now",
         do.drop_statement("runs/run_approvals:RunApprovals._use", "must_hold_still"),
         test=f"{_CHANGED_RUNS}::test_a_used_approval_is_compared_with_the_rules_of_now"),

@@ -374,6 +374,7 @@ _BACK = f"{_ATTACKS}/test_reviews.py::test_a_rollback_is_released_to_the_agent_t
 _TALKS = f"{_ATTACKS}/test_conversations.py"
 _APPROVED = f"{_ATTACKS}/test_conversation_approvals.py"
 _TEXTS = f"{_ATTACKS}/test_whole_content.py"
+_MODELS_TEXTS = f"{_TEXTS}::test_a_model_gets_every_text_of_an_approved"
 _ALL_TEXTS = f"{_TEXTS}::test_every_door_shows_every_text_that_the_target_of_a_handoff_tool_gets"
 _AUTHOR = f"{_APPROVED}::test_a_model_gets_the_author_of_a_message_that_is_no_persons"
 _SAID = f"{_TALKS}::test_a_message_approves_nothing_for_an_agent_that_changed_since_its_turn"
@@ -470,6 +471,11 @@ GUARDS = (
         do.drop_item("run_handoffs:handed_on", "json"), test=_ALL_TEXTS),
     bug("a question doesn't show the expectations that a tool hands on",
         do.drop_item("run_handoffs:handed_on", "_expected"), test=_ALL_TEXTS),
+    bug("a model gets no constraints", do.value("runs/prompt:_further_lines", "()", "constraints"),
+        test=f"{_MODELS_TEXTS}_handoff"),
+    bug("a model gets only the message of a conversation's handoff",
+        do.drop_item("model_client:ModelClient._request", "request_beside"),
+        test=f"{_MODELS_TEXTS}_transfer_of_a_conversation"),
     bug("a list of questions has the long texts of a tool's handoff",
         do.drop_item("functions/api/questions/views:in_a_list", "handoff"),
         test=f"{_TEXTS}::test_a_list_of_questions_leaves_out_the_long_texts_of_a_handoff_tool"),

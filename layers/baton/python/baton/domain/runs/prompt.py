@@ -133,10 +133,8 @@ def _further_lines(message: handoff_message.HandoffMessage) -> list[str]:
     # The criterion's exact text, which a report has to repeat, if it is one line.
     lines += [f"Acceptance criterion: {each if is_plain(each) else one_line_json(each)}" for each in expected.criteria]
     for each in expected.deliverables:
-        if wanted := {
-            name: value for name, value in each.items() if value and name not in {"acceptance_criteria", "type"}
-        }:
-            lines.append(f"Deliverable: {one_line_json({'type': each.get('type'), **wanted})}")
+        wanted = {name: value for name, value in each.items() if value and name != "acceptance_criteria"}
+        lines += [f"Deliverable: {one_line_json(wanted)}"] if wanted.keys() - {"type"} else []
     constraints = expected.fields.get("constraints") or ()
     lines += [f"Constraint: {each if is_plain(each) else one_line_json(each)}" for each in constraints]
     if more := _more(message):
@@ -146,8 +144,10 @@ def _further_lines(message: handoff_message.HandoffMessage) -> list[str]:
 
 def _more(message: handoff_message.HandoffMessage) -> dict[str, Any]:
     left = rest_of(message.plain(), has_snapshot=True)
-    for known in ("context", "results", "failure", "escalation_reason", "rolls_back"):
+    for known in ("context", "results", "failure", "rolls_back"):
         left.pop(known, None)
+    if not message.summary and not message.target.reason:
+        left.pop("escalation_reason", None)
     # The agent of a rollback is Baton's to choose.
     for part, known in (("expectations", "constraints"), ("rollback", "on_failure")):
         left[part] = {name: value for name, value in left.get(part, {}).items() if name != known}
