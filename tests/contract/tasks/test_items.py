@@ -108,6 +108,7 @@ approvals = st.builds(
     TaskApproval,
     needs=st.lists(needs, min_size=1, max_size=3).map(tuple),
     given=st.lists(st.builds(Given, slugs, texts), max_size=3).map(tuple),
+    since=st.none() | moments,
 )
 OF_FORM: dict[Form, st.SearchStrategy[Any]] = {
     Form.TEXT: texts,

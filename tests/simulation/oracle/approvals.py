@@ -49,7 +49,7 @@ class Need:
 
 @dataclass(eq=False)
 class Needed:
-    """The needs of a handoff since it came, at ``came_ms``. ``given``: by human."""
+    """The needs of a handoff since it came, or last came back, at ``came_ms``. ``given``: by human."""
 
     needs: list[Need]
     came_ms: int
@@ -90,6 +90,17 @@ class Approvals:
         if not maker:
             known = [_plain(_circle(rule)) for rule in self.fits.may_fit_when_made(made)]
             self._must(task_id, {*asked} <= {*known}, "needs {}, the rules want {}", asked, known)
+
+    def comes_back(self, task_id: str, at_ms: int) -> None:
+        """The first people have as long as before, and so has a reminder that wasn't sent."""
+        needed = self._needed[task_id]
+        for need in needed.needs:
+            if need.then_ms is not None or need.let_in_ms is not None:
+                self._ledger.seen["next group waits anew"] += 1
+                need.then_ms, need.let_in_ms, need.circle = at_ms + needed.wait_of(need), None, need.first
+            if need.remind_ms is not None:
+                need.remind_ms += at_ms - needed.came_ms
+        needed.came_ms = at_ms
 
     def _inherits(self, task_id: str, maker: str | None) -> None:
         """The task needs the approvals that its maker needed, and waits as long for a next group."""

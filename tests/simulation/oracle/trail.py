@@ -165,6 +165,8 @@ class TrailRules:
         self._came_at.setdefault(self._task_id, self._sim.steps)
         if not fold:
             self._sim.oracle.approvals.begins(self._task_id, entry)
+        elif changes.get("state") == "needs" and fold["state"] != "needs":
+            self._sim.oracle.approvals.comes_back(self._task_id, at)
         self._of_people(tx, fold, entry)
         self._sim.oracle.deeds.told(self._task_id, entry)
         self._sim.oracle.claim_rules.told(self._task_id, entry, fold.get("state"))

@@ -12,6 +12,8 @@ _ATTACKS = "tests/functions/attacks"
 _EDITS = f"{_ATTACKS}/test_rules_and_agents.py"
 _CHANGED = f"{_ATTACKS}/test_changed_agents.py"
 _LEFT = f"{_ATTACKS}/test_left_by_others.py"
+_RETURNS = f"{_ATTACKS}/test_next_group.py"
+_ANEW, _TWICE = f"{_RETURNS}::test_the_first_people_have_their_time_anew", f"{_RETURNS}::test_they_have_it_each_time"
 _LATER = f"{_ATTACKS}/test_later_entries.py"
 _LATER_OUT = f"{_LATER}::test_a_guarded_agent_gets_no_entry_of_after_the_request"
 _LEFT_OUT = f"{_LEFT}::test_a_guarded_agent_gets_nothing_that_another_agent_left_on_open_work"
@@ -600,6 +602,13 @@ GUARDS = (
     bug("of two rules for the same people the first says when the next group is let in",
         do.call("questions/approval:Need.with_same", "max", "self.then_at"),
         test=f"{_RULES}::test_of_two_rules_for_the_same_people_the_later_next_group_is_let_in"),
+    bug("the next group decides at once on work that comes back",
+        do.value("questions/approval:Need.again", "self", "anew"), test=_ANEW),
+    bug("work that comes back a second time waits longer for the next group",
+        do.argument("questions/approval:TaskApproval.again", "replace", "since", "self.since"), test=_TWICE),
+    bug("the time before work came back counts for the next group",
+        do.value("tasks/approval_rules:_since", "task.created_at"),
+        test=f"{_RETURNS}::test_the_time_of_a_later_rule_counts_from_the_return"),
     bug("the next group never counts at the claim",
         do.value("agents/guards:_let_in", "None"),
         test=f"{_RULES}::test_the_next_group_counts_at_the_claim_once_it_is_let_in"),

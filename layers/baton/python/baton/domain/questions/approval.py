@@ -83,6 +83,13 @@ class Need:
             return Need(approvers=first)
         return Need(approvers=first, then_group=self.then_group or self.approvers.wider, then_at=at + (due - since))
 
+    def again(self, at: datetime, since: datetime) -> Need:
+        """Returns the need of work that comes back to people at ``at``, and came to them at ``since``. The first people
+        get as long as before. A reminder that was sent is over."""
+        remind_at = None if self.remind_at is None else at + (self.remind_at - since)
+        need = self if self.then_at is None and self.wider_at is None else self.anew(at, since)
+        return replace(need, remind_at=remind_at)
+
     def with_same(self, other: Need) -> Need:
         """Returns one need for both, which are for the same approvers and the same next group: the later next group,
         the earlier reminder, and the people that either excludes."""
@@ -109,10 +116,11 @@ ANYBODY = Need(approvers=Approvers())
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskApproval:
     """``needs``: the requirements of the rules when the handoff came; each has to be met. ``given``: the approvals so
-    far; dropped once all are met."""
+    far; dropped once all are met. ``since``: when the task last came back to people; None if it never did."""
 
     needs: tuple[Need, ...] = ()
     given: tuple[Given, ...] = ()
+    since: datetime | None = None
 
     @property
     def remind_at(self) -> datetime | None:
@@ -151,6 +159,11 @@ class TaskApproval:
     def anew(self) -> TaskApproval:
         """Returns the approval that nobody has given yet."""
         return replace(self, given=())
+
+    def again(self, at: datetime, made_at: datetime) -> TaskApproval:
+        """Returns the approval of work that comes back to people at ``at``."""
+        needs = tuple(each.again(at, self.since or made_at) for each in self.needs)
+        return self if needs == self.needs else replace(self, needs=needs, since=at)
 
     def must_let(self, task_id: str, by: Principal, what: str, groups: Groups) -> None:
         """Raises ``NotAsked`` for a person who may not approve, and ``ApprovalCounted`` for one who has done so."""
@@ -248,13 +261,15 @@ def approval_fields(approval: TaskApproval) -> dict[str, Any]:
     told = {**first, "further": others, "given": [[each.by, each.what] for each in approval.given]}
     told["given_at"] = [None if each.at is None else times.rfc3339(each.at) for each in approval.given]
     told["given_roster"] = [each.roster for each in approval.given]
+    told |= {} if approval.since is None else {"since": times.rfc3339(approval.since)}
     return {name: value for name, value in told.items() if value != []}
 
 
 def approval_from(found: dict[str, Any]) -> TaskApproval:
     """The inverse of ``approval_fields``."""
     needs = tuple(map(need_from, (found, *found.get("further", ()))))
-    return TaskApproval(needs=needs, given=tuple(_given(found)))
+    since = times.parse_rfc3339(found["since"]) if "since" in found else None
+    return TaskApproval(needs=needs, given=tuple(_given(found)), since=since)
 
 
 def _given(found: dict[str, Any]) -> Iterator[Given]:

@@ -71,7 +71,7 @@ def origin_of(task: Task, doer: str | None) -> Origin:
         source=task.source_agent,
         doer=doer,
         work_type=task.work_type,
-        made_at=task.created_at,
+        made_at=_since(task),
         needs=() if task.approval is None else task.approval.needs,
         authors=task.authors,
     )
@@ -201,7 +201,12 @@ def offer_of(task: Task, above: frozenset[str], given: tuple[ReadyApproval, ...]
 
 def _waited(task: Task, need: Need) -> timedelta:
     """Returns how long the task had waited for its first approvers when the need let in its next group."""
-    return timedelta.max if need.wider_at is None else need.wider_at - task.created_at
+    return timedelta.max if need.wider_at is None else need.wider_at - _since(task)
+
+
+def _since(task: Task) -> datetime:
+    """Returns when the task came to people, or last came back to them."""
+    return task.created_at if task.approval is None or task.approval.since is None else task.approval.since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

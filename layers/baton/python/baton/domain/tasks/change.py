@@ -78,6 +78,8 @@ class EventRecorder:
     def record(self, type_: EventType, data: dict[str, Any] | None = None, **changes: Any) -> None:
         if changes.get("state") is State.NEEDS:  # a task that comes back needs a new approval
             changes |= {"ok_by": (), "approved_as": self.task.shown_as, "came_as": None}
+            approval = changes.get("approval", self.task.approval)
+            changes["approval"] = None if approval is None else approval.again(self.at, self.task.created_at)
         after = self.task.changed(updated_at=self.at, **changes)
         previous = self.task if self.events else self.before
         event = trail.record(previous, after, trail.EventCause(type_, self.by, self.at, data or {}))
