@@ -13,7 +13,7 @@ from tools.docs import vendor
 STATIC = vendor.FOLDER.parent
 MODULES = sorted(path for path in STATIC.rglob("*.js") if vendor.FOLDER not in path.parents)
 # 1,200 of them show the message of a conversation and its earlier tasks before an approval.
-MOST_BYTES = 283_200
+MOST_BYTES = 283_600
 MOST_LINES = 199
 MOST_CHARACTERS = 120
 _IMPORTED = re.compile(r"""(?:from|import|import\()\s*["'](\.[^"']+)["']""")

@@ -94,7 +94,7 @@ def test_a_stack_that_runs_keeps_its_ports(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["run", "stack"])
 def test_the_ports_come_before_the_setup(target: str) -> None:
-    command = ["make", "--dry-run", "--always-make", target, f"PYTHON={sys.executable}"]
+    command = ["make", "--no-print-directory", "--dry-run", "--always-make", target, f"PYTHON={sys.executable}"]
     planned = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     assert planned[0] == f"{sys.executable} -m tools.stack.ports"
 

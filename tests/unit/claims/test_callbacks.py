@@ -156,7 +156,7 @@ def test_an_address_whose_time_is_over_is_used_and_the_task_goes_on_without() ->
     assert sweep(team.deps).reasons == {"callback_missed": 1}
     held = team.take(A, details.task.id)
     assert held.claimed is not None
-    resume_payload = {"wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
+    resume_payload = {"agent": "anna", "wait": 1, "callback": None, "interaction_id": "interaction", "timed_out": True}
     assert held.claimed.details.resume_payload == resume_payload
     assert "callback_missed" in held.task.flags
     assert [alert.kind for alert in team.world.store.alerts.newest(WORKSPACE, 10, None).items] == ["callback_missed"]

@@ -81,7 +81,7 @@ export function reportOfQuestion(question) {
 
 const NO_TEXTS = ["target_agent", "conversation_id", "history", "earlier"];
 
-/** The fields of a question's handoff that hold texts of agents. @param {object} handoff @returns {Record<string, any>} */
+/** Fields of a question's handoff with texts of agents. @param {object} handoff @returns {Record<string, any>} */
 export const textsOf = (handoff) =>
   Object.fromEntries(Object.entries(handoff).filter(([name]) => !NO_TEXTS.includes(name)));
 

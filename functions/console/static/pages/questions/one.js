@@ -25,7 +25,8 @@ import { Kind } from "./list.js";
 const isAlmostOver = (of) => of.outcome === "open" && Date.parse(of.until) < Date.now() + 60_000;
 
 /** What a person decides on: what of a question may not change under their eyes. @param {Question} of */
-const asked = (of) => JSON.stringify([of.kind, of.text, of.tool, of.arguments, of.digest, of.options, of.form, of.handoff]);
+const asked = (of) =>
+  JSON.stringify([of.kind, of.text, of.tool, of.arguments, of.digest, of.options, of.form, of.handoff]);
 
 /** @param {{at: {id: string, task_id: string}, shown: Shown | null, onShown: (shown: Shown | null) => void,
  *   run: (act: Act, proposed?: unknown) => void, onBack: () => void}} props */
