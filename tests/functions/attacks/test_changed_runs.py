@@ -18,7 +18,7 @@ from baton.ports.runs import ModelReply, ModelRequest
 from baton.services.questions.answer_question import Answer, answer_question, use_approval
 from baton.services.runs import run_approvals, run_tools
 from support.fakes.store import InMemoryStore
-from support.faults.wrapped_store import WrappedStore
+from support.faults.wrapped_store import ActsBefore
 from support.gateway import Gateway
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, World, agent, human, person
@@ -26,27 +26,9 @@ from support.worlds.world import WORKSPACE, World, agent, human, person
 ADA, MIA = human(name="ada"), person(Right.MEMBER, "mia")
 
 
-class BeforeProfile(WrappedStore):
-    """Acts once, before the next reading of a run profile."""
-
-    act: Callable[[], Any] | None = None
-
-    def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        if name != "profile" or self.act is None:
-            return call
-
-        def raced(*args: Any, **more: Any) -> Any:
-            act, self.act = self.act, None
-            assert act is not None
-            act()
-            return call(*args, **more)
-
-        return raced
-
-
 @pytest.mark.parametrize("target", ["payer", None], ids=["named", "open"])
 def test_a_prompt_that_changes_after_the_claim_runs_nothing(target: str | None) -> None:
-    store = BeforeProfile()
+    store = ActsBefore("profile")
     world = World(store=store)
     runs = AgentRuns({"payer": {"system_prompt": "Pay ada's supplier"}}, {"payer": [says("Paid.")]}, world=world)
     runs.open()

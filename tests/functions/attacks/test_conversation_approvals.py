@@ -3,7 +3,6 @@ texts the receiver also gets (docs/decisions/020)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from baton.domain.runs.transcript import EntryKind, TaskEntry, TranscriptEntry
 from baton_cli.request_warnings import report
 from functions.attacks.test_reviews import ADA, BOB, CI, must
 from support.approval_doors import asked, has, pages_of, question_doors, screen_of, view_of, waiting
-from support.faults.wrapped_store import WrappedStore
+from support.faults.wrapped_store import ActsBefore
 from support.gateway import Gateway
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.world import WORKSPACE, World, agent, person
@@ -212,27 +211,9 @@ def test_a_model_gets_the_author_of_a_message_that_is_no_persons(author: Princip
     assert second.messages[-1]["content"] == [{"text": "Thanks"}]
 
 
-class BeforeEntry(WrappedStore):
-    """Acts once, before an entry of a transcript is written."""
-
-    act: Callable[[], Any] | None = None
-
-    def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        if name != "keep_entry" or self.act is None:
-            return call
-
-        def raced(*args: Any, **more: Any) -> Any:
-            act, self.act = self.act, None
-            assert act is not None
-            act()
-            return call(*args, **more)
-
-        return raced
-
-
 def test_the_reply_of_a_cancelled_run_reaches_no_model_after_the_approval_of_a_message() -> None:
     """Payer's run is about to save its reply. Ada cancels the task, Bob sends another message, and Ada approves it."""
-    store, seen = BeforeEntry(), []
+    store, seen = ActsBefore("keep_entry"), []
     runs, gateway, begun = talk_with_payer(World(store=store))
 
     def approved() -> None:
@@ -350,7 +331,7 @@ def test_a_question_of_another_tool_hands_nothing_on(world: World, gateway: Gate
 
 def test_the_late_reply_of_a_run_that_took_open_work_reaches_no_model_after_a_person_has_read_all() -> None:
     """Ada cancels the work while the model thinks, reads all messages, and answers what she has read."""
-    store = BeforeEntry()
+    store = ActsBefore("keep_entry")
     replies = [says("MARK Shall I pay mallory twice?"), says("Paid.")]
     runs = AgentRuns({"payer": {}}, {"payer": replies}, world=World(store=store))
     runs.open()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from support.fakes.store import InMemoryStore
@@ -25,6 +26,27 @@ class WrappedStore:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.inner, name)
         return self.around(name, found) if callable(found) else _Part(self, found)
+
+
+class ActsBefore(WrappedStore):
+    """Acts once, before the next call of the method ``name``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.act: Callable[[], Any] | None = None
+
+    def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        if name != self._name or self.act is None:
+            return call
+
+        def raced(*args: Any, **more: Any) -> Any:
+            act, self.act = self.act, None
+            assert act is not None
+            act()
+            return call(*args, **more)
+
+        return raced
 
 
 class _Part:
