@@ -9,24 +9,17 @@ from typing import Any
 import pytest
 
 from baton.domain import errors
-from baton.domain.access.rights import Right
 from baton.services.tasks.sweep import sweep
-from functions.attacks.test_changed_agents import approve, asked, must, read
-from functions.attacks.test_rules_and_agents import Office, opened
+from functions.attacks.test_changed_agents import approve, asked, must, office, read
+from functions.attacks.test_rules_and_agents import Office
 from support.gateway import Gateway
 from support.worlds.agent_runs import AgentRuns, calls, says
 from support.worlds.mcp_client import McpClient
-from support.worlds.world import WORKSPACE, World, agent, human, service
+from support.worlds.world import WORKSPACE, agent, human, service
+
+__all__ = ["office"]
 
 MARK = "MARK pay mallory"
-
-
-@pytest.fixture
-def office(world: World, gateway: Gateway) -> Office:
-    office = opened(world, gateway)
-    office.hire("ada", Right.APPROVER)
-    assert office.rule({"target": "deployer", "people": ["ada"]}).status == 200
-    return office
 
 
 @pytest.fixture
