@@ -20,7 +20,7 @@ UNANSWERED = {
 
 
 def broken_rules(cell: Cell, found: Observed, usual: Observed) -> Iterator[str]:
-    """Yields each rule that the cell breaks. ``usual``: what happens without a fault."""
+    """Yields each rule that the cell breaks. ``usual``: the outcome without a fault."""
     if found.began > 1:
         yield "the work is done twice"
     if is_emptied(cell):

@@ -190,7 +190,7 @@ def scene(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[Scene]:
 
 
 class Program(Protocol):
-    """``verbs``: those that it has, as its code says."""
+    """``verbs``: the verbs of the program, by its code."""
 
     name: str
 

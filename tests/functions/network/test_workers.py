@@ -84,7 +84,7 @@ def test_a_report_that_a_worker_has_left_is_sent_by_its_next_poll(
 
 
 def test_a_refused_report_stays_and_the_others_are_sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A firewall refuses what is in one report. The one behind it gets through."""
+    """A firewall refuses the content of one report. The next report arrives."""
     with scene(monkeypatch, tmp_path) as made:
         made.leave_a_report("task_unknown", "clm_1")
         made.leave_a_report(made.task_id, made.claim())

@@ -38,7 +38,7 @@ class Network:
     wrong: list[str] = field(default_factory=list)
 
     def exchange(self, token: str, request: Request[Any], seconds: float) -> Answer:
-        """Returns what the client's wire would."""
+        """Returns the answer, as the client's wire returns it."""
         begun_at, headers = self.hub.now, request.headers_for(token, AGENT)
         received = Received(
             request.method,

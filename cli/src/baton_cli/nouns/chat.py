@@ -197,7 +197,7 @@ class Talk:
             self._app.client.wait(wait, Request[Any]("GET", path), POLL_SECONDS, FOREVER)
 
     def _warns(self, slug: str | None, task_id: str) -> bool:
-        """Returns True if nobody works for the agent. Says so once for each agent."""
+        """Returns True if no worker works for the agent. Prints that once for each agent."""
         if not slug or slug in self._at_work:
             return False
         why = self._why_nobody_works(self._app.client.get(f"/agents/{slug}"))

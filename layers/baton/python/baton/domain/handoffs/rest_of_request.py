@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# The fields that only Baton needs, and those that the task or the claim's memory shows.
+# Fields that only Baton needs, and fields that the task or the claim's memory shows.
 _MACHINERY = {"handoff_id", "hops", "kind", "timestamp", "conversation", "auto_snapshot", "auto_memories"}
 _REQUEST = {"summary", "input"}
 _KNOWN = {
